@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+#
+# `make help` lists the targets. The release build is build/wardcase; other kinds
+# (KIND=asan, clang or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
+# are the user's and come last; what the project needs is in lower-case variables.
+
+KIND ?= release
+out := build$(if $(filter-out release,$(KIND)),/$(KIND))
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+STRIP ?= strip
+ifeq ($(KIND),clang)
+CC := clang
+CXX := clang++
+endif
+
+supported = $(shell echo 'int x;' | $(CXX) -Werror $(1) -x c++ -c -o /dev/null - 2>&1 || echo no)
+if_supported = $(foreach flag,$(1),$(if $(call supported,$(flag)),,$(flag)))
+
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast \
+  $(if $(filter 1,$(WERROR)),-Werror)
+hardening := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+  $(call if_supported,-fcf-protection -fstack-clash-protection -ftrivial-auto-var-init=zero)
+optimize := -O2
+instrument :=
+# The product is one static file; tests and instrumented kinds use the host's libraries.
+link_product := -static-pie
+ifeq ($(KIND),asan)
+optimize := -O1 -fno-omit-frame-pointer
+instrument := -fsanitize=address,undefined -fno-sanitize-recover=all
+hardening := $(filter-out %FORTIFY_SOURCE %FORTIFY_SOURCE=2,$(hardening))
+link_product := -pie
+else ifeq ($(KIND),coverage)
+optimize := -O0
+instrument := --coverage
+hardening := $(filter-out %FORTIFY_SOURCE %FORTIFY_SOURCE=2,$(hardening))
+link_product := -pie
+endif
+
+compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sections -I. -MMD -MP \
+  -ffile-prefix-map=$(CURDIR)=. $(warnings) $(hardening) $(instrument) $(CPPFLAGS) $(CXXFLAGS)
+link = $(CXX) $(CXXFLAGS) $(instrument) \
+  -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
+libraries := -lseccomp -lcap -lboost_program_options
+
+objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
+sys := $(call objects,sandbox/sys/*.cc)
+policies := $(call objects,policies/*.cc)
+sandbox := $(call objects,sandbox/*.cc)
+supervisor := $(call objects,supervisor/run/*.cc supervisor/languages/*.cc)
+main := $(out)/obj/supervisor/cli/main.o
+cli := $(filter-out $(main),$(call objects,supervisor/cli/*.cc))
+support := $(call objects,tests/support/*.cc)
+unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
+integration := $(call objects,tests/integration/*_test.cc)
+hostile := $(call objects,tests/hostile/*_test.cc)
+programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
+  $(wildcard tests/hostile/programs/*.c)))
+tests := $(unit) $(integration) $(hostile)
+# Highest first: a call from a lower layer into a higher one does not link.
+layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
+suites := unit integration hostile
+cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
+# V=1 shows the whole commands.
+say = $(if $(V),,@echo '  $(1) $@' &&)
+parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+FORCE:
+.PHONY: tests FORCE
+.PHONY: all deps demo check unit integration hostile lint format format-check tidy coverage install uninstall clean help
+
+all: $(out)/wardcase  ## build build/wardcase (the default)
+
+$(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
+	$(call say,STRIP)$(STRIP) -o $@ $<
+$(out)/wardcase.debug: $(main) $(layers)
+	$(call say,LINK )$(link) $(link_product) -o $@ $^ $(libraries)
+$(out)/libcli.a: $(cli)
+$(out)/libsupervisor.a: $(supervisor)
+$(out)/libsandbox.a: $(sandbox)
+$(out)/libpolicies.a: $(policies)
+$(out)/libsys.a: $(sys)
+$(layers): $(out)/sources
+	@rm -f $@
+	$(call say,AR   )$(AR) rcs $@ $(filter %.o,$^)
+# These files change when another compiler or other flags are asked for, and when a
+# source comes or goes; what was made in the other way is made anew then.
+$(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
+$(out)/sources: now = $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(support) $(tests)
+$(out)/flags $(out)/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
+$(out)/obj/%.o: %.cc Makefile $(out)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX  )$(compile) -c -o $@ $<
+
+# Between clone and exec no runtime of a sanitizer may run; such kinds also differ
+# in what the compiler calls there, so that hardening is left out as well.
+ifneq ($(instrument),)
+child := $(filter $(addprefix $(out)/obj/sandbox/,child%.o init_process.o),$(sandbox))
+$(child): instrument :=
+$(child): hardening := -fno-stack-protector
+endif
+
+tests: $(addprefix $(out)/tests/,$(suites)) $(programs)
+$(out)/tests/unit: $(unit)
+$(out)/tests/integration: $(integration)
+$(out)/tests/hostile: $(hostile)
+$(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
+$(out)/tests/programs/%: tests/hostile/programs/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC   )$(CC) -O2 -static -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<
+
+deps:  ## say what is missing to build and test, and install it (YES=1: without asking)
+	@packaging/deps build test
+demo:  ## install what is missing, build, and show what it does
+	@AUTO=1 packaging/deps build demo
+	@$(MAKE) $(parallel) all
+	@packaging/demo.sh
+check:  ## install what the tests need, build, run all suites and lints
+	@AUTO=1 packaging/deps build test
+	@$(MAKE) $(parallel) all tests
+	@tests/support/run_suites.py $(out) $(suites) lint
+unit:  ## run the tests of single parts
+integration:  ## run the tests of the built command
+hostile:  ## run the attacks of tests/hostile against it
+$(suites): %: all $(out)/tests/% $(programs)
+	@tests/support/run_suites.py $(out) $@
+lint: all  ## run the checks of tests/lint
+	@tests/support/run_suites.py $(out) lint
+format:  ## format all sources in place with clang-format 14
+	clang-format-14 -i $(cxx_files)
+format-check:  ## say which sources are not formatted
+	@tests/lint/check_format.sh
+tidy:  ## run clang-tidy 14 over the sources (TIDY="FILES" for some of them)
+	printf '%s\n' $(or $(TIDY),$(filter-out tests/%,$(filter %.cc,$(cxx_files)))) | \
+	  xargs -P$(shell nproc) -I{} clang-tidy-14 --quiet {} -- -std=c++20 -I.
+coverage:  ## tell the line coverage of the unit and integration suites (needs gcovr)
+	@$(MAKE) $(parallel) KIND=coverage unit integration
+	gcovr --root . --filter policies/ --filter sandbox/ --filter supervisor/ build/coverage
+install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR
+	install -Dm755 $(out)/wardcase $(DESTDIR)$(BINDIR)/wardcase
+	install -Dm644 packaging/man/wardcase.1 $(DESTDIR)$(MANDIR)/man1/wardcase.1
+uninstall:  ## remove what install put there
+	rm -f $(DESTDIR)$(BINDIR)/wardcase $(DESTDIR)$(MANDIR)/man1/wardcase.1
+clean:  ## remove build/
+	rm -rf build
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+
+-include $(shell find $(out)/obj $(out)/tests -name '*.d' 2>/dev/null)

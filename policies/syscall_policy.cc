@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "policies/syscall_policy.h"
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+// A deny list: what interpreters, compilers and their test suites never call is
+// refused, the rest stays. It is one wall of several (namespaces, no
+// capabilities, no new privileges stand beside it) and closes what these leave:
+// kernel code with a long record of holes, calls that reach init, objects that
+// no namespace holds, and files that would outlive the box with a setuid mode.
+
+namespace wardcase::policies {
+namespace {
+
+using Names = std::string_view[];
+
+constexpr Names kHiddenFlags = {"clone3"};
+constexpr Names kIoUring = {"io_uring_setup", "io_uring_enter", "io_uring_register"};
+constexpr Names kMounts = {"mount",  "umount2",        "pivot_root",   "chroot", "open_tree",
+                           "fsopen", "fsconfig",       "fsmount",      "fspick", "move_mount",
+                           "setns",  "open_tree_attr", "mount_setattr"};
+constexpr Names kKeyrings = {"keyctl", "add_key", "request_key"};
+constexpr Names kKernelPrograms = {"bpf", "perf_event_open", "userfaultfd"};
+constexpr Names kFileHandles = {"open_by_handle_at", "name_to_handle_at", "fanotify_init"};
+constexpr Names kOtherProcesses = {"ptrace",      "process_vm_readv", "process_vm_writev",
+                                   "pidfd_getfd", "process_madvise",  "kcmp"};
+constexpr Names kMemoryPlaces = {"mbind",      "set_mempolicy", "set_mempolicy_home_node",
+                                 "move_pages", "migrate_pages", "memfd_secret",
+                                 "vmsplice"};
+constexpr Names kKernelCode = {"kexec_load",   "kexec_file_load", "init_module",
+                               "finit_module", "delete_module",   "iopl",
+                               "ioperm",       "modify_ldt"};
+constexpr Names kHostAdministration = {"swapon",      "swapoff",      "reboot", "quotactl",
+                                       "quotactl_fd", "acct",         "syslog", "sethostname",
+                                       "vhangup",     "setdomainname"};
+constexpr Names kClocks = {"settimeofday", "clock_settime", "clock_adjtime", "adjtimex"};
+constexpr Names kRelics = {"lookup_dcookie", "nfsservctl", "uselib"};
+
+// Calls with one answer whatever their arguments.
+struct Group {
+  std::span<const std::string_view> names;
+  Answer answer;
+  std::string_view why;
+};
+
+constexpr Group kGroups[] = {
+    {kHiddenFlags, Answer::enosys, "its flags are behind a pointer that no filter can read"},
+    {kIoUring, Answer::enosys, "does I/O that no filter sees"},
+    {kMounts, Answer::eperm, "would change what the box can see"},
+    {kKeyrings, Answer::eperm, "keyrings are shared beyond the box"},
+    {kKernelPrograms, Answer::eperm, "gives a hold on the kernel's own work"},
+    {kFileHandles, Answer::eperm, "reaches files without a path"},
+    {kOtherProcesses, Answer::eperm, "reads or changes another process"},
+    {kMemoryPlaces, Answer::eperm, "moves or hides memory behind the accounting"},
+    {kKernelCode, Answer::eperm, "puts code or descriptors into the kernel"},
+    {kHostAdministration, Answer::eperm, "administers the host"},
+    {kClocks, Answer::eperm, "the clock is the host's"},
+    {kRelics, Answer::eperm, "old kernel code that no program needs"},
+};
+
+// Values of the kernel's interface, written out because no kernel header is
+// included here; the tests compare them with the headers.
+constexpr std::uint32_t kCloneNewTime = 0x80;
+constexpr std::uint32_t kCloneNewOthers = 0x7e02'0000;  // NS CGROUP UTS IPC USER PID NET
+constexpr std::uint32_t kUnix = 1, kInet = 2, kInet6 = 10, kNetlink = 16;  // AF_*
+constexpr std::uint32_t kNetlinkRoute = 0;
+constexpr std::uint32_t kTiocCons = 0x541d, kTiocLinux = 0x541c;
+constexpr std::uint32_t kTiocSetDiscipline = 0x5423, kTiocTypeInput = 0x5412;  // TIOCSETD, TIOCSTI
+constexpr std::uint32_t kFilterFlagNewListener = 8;
+constexpr std::uint32_t kPriorityOfUser = 2, kIoPriorityOfUser = 3;  // PRIO_USER, IOPRIO_WHO_USER
+constexpr std::uint32_t kSetidModes = 06000;
+// O_CREAT, and O_TMPFILE without its O_DIRECTORY, which alone makes no file.
+constexpr std::uint32_t kCreates = 0100 | 020'000'000;
+constexpr std::uint32_t kPersonalityLinux = 0, kPersonalityQuery = 0xffff'ffff;
+constexpr std::uint32_t kInit = 1;  // its pid inside the box
+
+ArgTest equals_any(std::uint8_t argument, std::vector<std::uint32_t> values) {
+  return {argument, ArgTest::Kind::any_of, std::move(values)};
+}
+
+ArgTest has_bits(std::uint8_t argument, std::uint32_t mask) {
+  return {argument, ArgTest::Kind::has_any_bit, {mask}};
+}
+
+// Collects rules, each with its reason.
+class RuleList {
+ public:
+  void add(std::string_view name, std::vector<SyscallCase> cases, Answer otherwise,
+           std::string_view why) {
+    rules_.push_back({std::string(name), std::move(cases), otherwise, std::string(why)});
+  }
+  void refuse_all(std::string_view name, Answer answer, std::string_view why) {
+    add(name, {}, answer, why);
+  }
+  void refuse_when(std::string_view name, std::vector<ArgTest> tests, std::string_view why) {
+    add(name, {{std::move(tests), Answer::eperm}}, Answer::allow, why);
+  }
+  [[nodiscard]] std::vector<SyscallRule> take() && { return std::move(rules_); }
+
+ private:
+  std::vector<SyscallRule> rules_;
+};
+
+void refuse_namespaces(RuleList& rules) {
+  constexpr std::string_view kWhy = "a new namespace brings capabilities back";
+  rules.refuse_when("unshare", {has_bits(0, kCloneNewOthers | kCloneNewTime)}, kWhy);
+  // CLONE_NEWTIME is part of the exit signal in clone()'s flags.
+  rules.refuse_when("clone", {has_bits(0, kCloneNewOthers)}, kWhy);
+}
+
+void restrict_sockets(RuleList& rules) {
+  rules.add("socket",
+            {{{equals_any(0, {kUnix, kInet, kInet6})}, Answer::allow},
+             {{equals_any(0, {kNetlink}), equals_any(2, {kNetlinkRoute})}, Answer::allow}},
+            Answer::eafnosupport, "other families reach the host or rarely used kernel code");
+  rules.add("socketpair", {{{equals_any(0, {kUnix})}, Answer::allow}}, Answer::eafnosupport,
+            "only this family has pairs that programs use");
+}
+
+void restrict_arguments(RuleList& rules) {
+  rules.refuse_when("ioctl",
+                    {equals_any(1, {kTiocTypeInput, kTiocLinux, kTiocSetDiscipline, kTiocCons})},
+                    "types into the caller's terminal or takes it over");
+  rules.refuse_when("seccomp", {has_bits(1, kFilterFlagNewListener)},
+                    "a second listener would answer in the place of the first");
+  rules.add("personality",
+            {{{equals_any(0, {kPersonalityLinux, kPersonalityQuery})}, Answer::allow}},
+            Answer::eperm, "other personalities weaken the address space; queries are allowed");
+}
+
+// Init runs with the same user id as the program, which could otherwise starve
+// the one process that reports its end.
+void protect_init(RuleList& rules, const SyscallOptions& options) {
+  constexpr std::string_view kWhy = "init is not the program's to change";
+  for (const std::string_view name :
+       {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"}) {
+    rules.refuse_when(name, {equals_any(0, {kInit})}, kWhy);
+  }
+  if (options.pin_affinity) {
+    rules.refuse_all("sched_setaffinity", Answer::eperm, "the affinity holds the cpus limit");
+  } else {
+    rules.refuse_when("sched_setaffinity", {equals_any(0, {kInit})}, kWhy);
+  }
+  // `which` first, then `who`: a user's processes include init, and 1 is init
+  // both as a process and as a group.
+  rules.add("setpriority",
+            {{{equals_any(0, {kPriorityOfUser})}, Answer::eperm},
+             {{equals_any(1, {kInit})}, Answer::eperm}},
+            Answer::allow, kWhy);
+  rules.add("ioprio_set",
+            {{{equals_any(0, {kIoPriorityOfUser})}, Answer::eperm},
+             {{equals_any(1, {kInit})}, Answer::eperm}},
+            Answer::allow, kWhy);
+}
+
+// Wherever a mode is given, not only in chmod: open(O_CREAT, 04755) makes a
+// setuid file just as well.
+void refuse_setid_modes(RuleList& rules) {
+  constexpr std::string_view kWhy = "a setuid or setgid file would outlive the box";
+  struct ModeArgument {
+    std::string_view name;
+    std::uint8_t argument;
+  };
+  for (const auto& [name, argument] :
+       {ModeArgument{"chmod", 1}, ModeArgument{"fchmod", 1}, ModeArgument{"fchmodat", 2},
+        ModeArgument{"fchmodat2", 2}, ModeArgument{"creat", 1}, ModeArgument{"mknod", 1},
+        ModeArgument{"mknodat", 2}}) {
+    rules.refuse_when(name, {has_bits(argument, kSetidModes)}, kWhy);
+  }
+  // Without a creating flag the mode argument may be any leftover of a register.
+  rules.refuse_when("open", {has_bits(1, kCreates), has_bits(2, kSetidModes)}, kWhy);
+  rules.refuse_when("openat", {has_bits(2, kCreates), has_bits(3, kSetidModes)}, kWhy);
+  rules.refuse_all("openat2", Answer::enosys,
+                   "its mode is behind a pointer that no filter can read");
+}
+
+}  // namespace
+
+SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
+  RuleList rules;
+  for (const Group& group : kGroups) {
+    for (const std::string_view name : group.names) {
+      rules.refuse_all(name, group.answer, group.why);
+    }
+  }
+  refuse_namespaces(rules);
+  restrict_sockets(rules);
+  restrict_arguments(rules);
+  protect_init(rules, options);
+  if (options.refuse_setid_modes) refuse_setid_modes(rules);
+  return {Answer::allow, std::move(rules).take()};
+}
+
+}  // namespace wardcase::policies

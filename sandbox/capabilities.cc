@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "sandbox/capabilities.h"
+
+#include <fcntl.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "sandbox/sys/files.h"
+
+namespace wardcase::sandbox {
+namespace {
+
+struct FreeCapabilities {
+  void operator()(cap_t capabilities) const noexcept { (void)::cap_free(capabilities); }
+};
+using Capabilities = std::unique_ptr<std::remove_pointer_t<cap_t>, FreeCapabilities>;
+
+bool is_effective(cap_t capabilities, cap_value_t which) {
+  cap_flag_value_t value = CAP_CLEAR;
+  return ::cap_get_flag(capabilities, which, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET;
+}
+
+// The first user namespace maps everything: "0 0 4294967295" (user_namespaces(7)).
+bool is_every_id_mapped() {
+  const auto map = sys::read_file(AT_FDCWD, "/proc/self/uid_map");
+  if (!map) return false;
+  unsigned long inside = 1;
+  unsigned long outside = 1;
+  unsigned long count = 0;
+  if (std::sscanf(map->c_str(), "%lu %lu %lu", &inside, &outside, &count) != 3) return false;
+  return inside == 0 && count >= 4'294'967'294UL;
+}
+
+}  // namespace
+
+std::uint32_t capability_count() { return static_cast<std::uint32_t>(::cap_max_bits()); }
+
+bool can_choose_ids() {
+  if (::geteuid() != 0) return false;
+  const Capabilities held(::cap_get_proc());
+  if (held == nullptr) return false;
+  for (const cap_value_t needed :
+       {CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID, CAP_CHOWN, CAP_KILL, CAP_DAC_OVERRIDE}) {
+    if (!is_effective(held.get(), needed)) return false;
+  }
+  return is_every_id_mapped();
+}
+
+}  // namespace wardcase::sandbox

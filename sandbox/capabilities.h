@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstdint>
+
+namespace wardcase::sandbox {
+
+// How many capabilities this kernel knows: the child drops 0 up to here.
+[[nodiscard]] std::uint32_t capability_count();
+
+// Whether we can make boxes with ids of our own choice: root with the
+// capabilities for mounts, ids and ownership, in a user namespace where every id is mapped.
+[[nodiscard]] bool can_choose_ids();
+
+}  // namespace wardcase::sandbox

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "sandbox/cgroup.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "sandbox/cgroup_files.h"
+#include "sandbox/cgroup_v1.h"
+#include "sandbox/state_lock.h"
+#include "sandbox/sys/files.h"
+
+namespace wardcase::sandbox {
+namespace {
+
+// v2 first: leaves are made in this order and removed in the reverse one, so
+// that whoever has any leaf has one in the first hierarchy.
+constexpr std::array<std::string_view, 6> kControllers = {"",    "memory",  "pids",
+                                                          "cpu", "cpuacct", "freezer"};
+
+// mountinfo writes space, tab, newline and backslash as three octal digits.
+std::string unescape(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto is_octal = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '7'; };
+    if (text[i] == '\\' && i + 3 < text.size() && is_octal(i + 1) && is_octal(i + 2) &&
+        is_octal(i + 3)) {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                 (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+std::string_view take_until(std::string_view& text, char end) {
+  const std::string_view word = text.substr(0, text.find(end));
+  text.remove_prefix(std::min(text.size(), word.size() + 1));
+  return word;
+}
+
+struct Mount {
+  std::string_view point;
+  std::string_view type;
+  std::string_view options;  // of the super block: v1 lists its controllers there
+};
+
+// proc_pid_mountinfo(5): id parent device root POINT options fields... - TYPE source OPTIONS
+Mount parse_mount(std::string_view line) {
+  const auto separator = line.find(" - ");
+  if (separator == std::string_view::npos) return {};
+  Mount mount;
+  std::string_view after = line.substr(separator + 3);
+  mount.type = take_until(after, ' ');
+  (void)take_until(after, ' ');  // the source
+  mount.options = take_until(after, ' ');
+  for (int field = 1; field < 5; ++field) (void)take_until(line, ' ');
+  mount.point = take_until(line, ' ');
+  return mount;
+}
+
+bool has_controller(const Mount& mount, std::string_view controller) {
+  if (controller.empty()) return mount.type == "cgroup2";
+  if (mount.type != "cgroup") return false;
+  for (std::string_view options = mount.options; !options.empty();) {
+    if (take_until(options, ',') == controller) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> list_leaves(const std::string& parent) {
+  std::vector<std::string> names;
+  DIR* directory = ::opendir(parent.c_str());
+  if (directory == nullptr) return names;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  (void)::closedir(directory);
+  return names;
+}
+
+void kill_leaf(const std::string& path) {
+  const auto leaf = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
+  if (leaf) (void)kill_inside(leaf->get());
+}
+
+// What is killed takes a moment to die; a process in D state takes for ever, and
+// is left to the next sweep.
+bool kill_and_remove(const std::string& path) {
+  constexpr timespec kPause = {0, 1'000'000};
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; ++round) {
+    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
+    if (errno != EBUSY) return false;
+    kill_leaf(path);
+    (void)::nanosleep(&kPause, nullptr);
+  }
+  return false;
+}
+
+}  // namespace
+
+CgroupHost CgroupHost::discover(const std::string& mountinfo) {
+  std::vector<Mount> mounts;
+  for (std::string_view text = mountinfo; !text.empty();) {
+    const Mount mount = parse_mount(take_until(text, '\n'));
+    if (mount.point.starts_with('/')) mounts.push_back(mount);
+  }
+  CgroupHost host;
+  for (const std::string_view controller : kControllers) {
+    const auto found = std::find_if(mounts.begin(), mounts.end(), [&](const Mount& mount) {
+      return has_controller(mount, controller);
+    });
+    if (found == mounts.end()) continue;
+    host.hierarchies_.push_back({std::string(controller), unescape(found->point)});
+  }
+  return host;
+}
+
+sys::Result<std::unique_ptr<Cgroup>> CgroupHost::create(const std::string& leaf,
+                                                        const CgroupLimits& limits,
+                                                        std::string* why) const {
+  return create_cgroup_v1(hierarchies_, leaf, limits, why);
+}
+
+int CgroupHost::sweep(const std::string& lock_directory) const {
+  int swept = 0;
+  for (const Hierarchy& listed : hierarchies_) {
+    const std::vector<std::string> names = list_leaves(listed.mount_point + "/wardcase");
+    for (const std::string& name : names) {
+      const std::string lock_name = name.substr(0, name.find('.'));
+      const auto lock = StateLock::take_over(lock_directory, lock_name);
+      if (!lock && lock.error().code != ENOENT) continue;   // its owner lives, or we can't tell
+      kill_leaf(listed.mount_point + "/wardcase/" + name);  // at once, where it is v2
+      bool gone = true;
+      for (auto other = hierarchies_.rbegin(); other != hierarchies_.rend(); ++other) {
+        gone = kill_and_remove(other->mount_point + "/wardcase/" + name) && gone;
+      }
+      if (gone) ++swept;
+    }
+    if (!names.empty()) break;
+  }
+  return swept;
+}
+
+}  // namespace wardcase::sandbox

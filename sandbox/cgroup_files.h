@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "sandbox/sys/error.h"
+
+namespace wardcase::sandbox {
+
+// The files of one control group; `directory` is a descriptor of it (O_PATH will do).
+
+// A file that holds one number; nullopt where it is missing or says "max".
+[[nodiscard]] std::optional<std::uint64_t> read_number(int directory, const char* file);
+
+// The number after `key` in a file of "key number" lines.
+[[nodiscard]] std::optional<std::uint64_t> read_keyed(int directory, const char* file,
+                                                      std::string_view key);
+
+[[nodiscard]] sys::Status write_number(int directory, const char* file, std::uint64_t number);
+
+// One round of SIGKILL to what is inside: cgroup.kill where there is one, else
+// each process of cgroup.procs, thawed if it was frozen. How many processes it
+// found, 0 with cgroup.kill; they are still dying when this returns.
+int kill_inside(int directory);
+
+}  // namespace wardcase::sandbox

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include <linux/landlock.h>
+#include <sys/prctl.h>
+
+#include <cerrno>
+
+#include "sandbox/child.h"
+#include "sandbox/sys/kernel.h"
+
+namespace wardcase::sandbox {
+namespace {
+
+// No controlling terminal to push input into, and a process group of its own to
+// signal. Here and not before the fork: pid 2 would be left in init's group.
+int start_session(Child&) noexcept { return ::syscall(SYS_setsid) < 0 ? errno : 0; }
+
+int verify_capabilities(Child& child) noexcept {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (sys::capget(header, sets) < 0) return errno;
+  for (const __user_cap_data_struct& set : sets) {
+    if ((set.effective | set.permitted | set.inheritable) != 0) return EPERM;
+  }
+  for (unsigned long capability = 0; capability < child.plan.capability_count; ++capability) {
+    if (::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) return EPERM;
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0) != 0) return EPERM;
+  }
+  return 0;
+}
+
+// A second wall behind the mounts: what is not granted here can't be opened
+// even where a mount would let it. Rules are made from paths of the finished box.
+int restrict_paths(Child& child) noexcept {
+  LaunchPlan& plan = child.plan;
+  if (!plan.use_landlock) return 0;
+  const sys::LandlockRuleset attr = {plan.landlock_handled, 0, plan.landlock_scoped};
+  const int ruleset = sys::landlock_create_ruleset(&attr, plan.landlock_size, 0);
+  if (ruleset < 0) return errno;
+  for (const PlanPathRule& rule : plan_list<PlanPathRule>(plan, plan.path_rules)) {
+    child.object = rule.path;
+    const auto fd = static_cast<int>(
+        ::syscall(SYS_openat, AT_FDCWD, plan_text(plan, rule.path), O_PATH | O_CLOEXEC, 0));
+    if (fd < 0) return errno;
+    landlock_path_beneath_attr beneath = {};
+    beneath.allowed_access = rule.access;
+    beneath.parent_fd = fd;
+    if (sys::landlock_add_path_rule(ruleset, beneath) < 0) return errno;
+    (void)::close(fd);
+  }
+  child.object = 0;
+  const int error = sys::landlock_restrict_self(ruleset) < 0 ? errno : 0;
+  (void)::close(ruleset);
+  return error;
+}
+
+// An ignored signal survives exec, and so does the mask: both back to nothing.
+// By the kernel's structure: the C library's keeps two signals for itself.
+int reset_signals(Child&) noexcept {
+  struct KernelAction {
+    std::uint64_t handler, flags, restorer, mask;
+  };
+  const KernelAction standard = {};
+  for (int signal = 1; signal <= 64; ++signal) {
+    if (signal == SIGKILL || signal == SIGSTOP) continue;
+    if (::syscall(SYS_rt_sigaction, signal, &standard, nullptr, 8) < 0) return errno;
+  }
+  const std::uint64_t none = 0;
+  return ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, 8) < 0 ? errno : 0;
+}
+
+// Once it is loaded the supervisor is told: from here on only exec is left.
+int install_filter(Child& child) noexcept {
+  auto filter = plan_list<sock_filter>(child.plan, child.plan.filter);
+  if (!filter.empty()) {
+    const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
+    if (sys::seccomp_set_filter(0, program) < 0) return errno;
+  }
+  return send_report(child, SetupMessage::Kind::ready, -1);
+}
+
+// Offsets become pointers in place; the last entry is the 0 that ends the list.
+char** resolve(LaunchPlan& plan, Slice slice) noexcept {
+  for (std::uint64_t& entry : plan_list<std::uint64_t>(plan, slice)) {
+    if (entry != 0) entry += reinterpret_cast<std::uint64_t>(&plan);
+  }
+  return reinterpret_cast<char**>(plan_list<std::uint64_t>(plan, slice).data());
+}
+
+// As execvp(3): a path that does not exist makes way for the next, one that may
+// not be executed is told only if none of the rest works.
+int exec_program(Child& child) noexcept {
+  LaunchPlan& plan = child.plan;
+  char** argv = resolve(plan, plan.argv);
+  char** environment = resolve(plan, plan.environment);
+  int error = ENOENT;
+  for (const Offset path : plan_list<Offset>(plan, plan.exec_paths)) {
+    child.object = path;
+    (void)::syscall(SYS_execve, plan_text(plan, path), argv, environment);
+    if (errno == EACCES) {
+      error = EACCES;
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+      return errno;
+    }
+  }
+  return error;
+}
+
+constexpr Step kSteps[] = {
+    {SetupStep::start_session, start_session},
+    {SetupStep::drop_capabilities,
+     drop_capabilities},  // before no_new_privs locks nothing: order free
+    {SetupStep::verify_capabilities, verify_capabilities},
+    {SetupStep::die_with_init,
+     die_with_parent},  // after ids and capabilities: changing them clears it
+    {SetupStep::forbid_new_privileges, forbid_new_privileges},  // Landlock and the filter need it
+    {SetupStep::restrict_paths, restrict_paths},  // after the pivot: rules mean the box's paths
+    {SetupStep::reset_signals, reset_signals},
+    {SetupStep::install_filter, install_filter},  // last: no step above has to pass the filter
+    {SetupStep::exec, exec_program},
+};
+
+}  // namespace
+
+void become_program(Child& child) noexcept {
+  take_steps(child, kSteps, sizeof kSteps / sizeof kSteps[0]);
+  ::_exit(125);  // not reached: exec returns only with an error
+}
+
+}  // namespace wardcase::sandbox

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/policy.h"
+#include "sandbox/id_maps.h"
+#include "sandbox/setup_report.h"
+
+namespace wardcase::sandbox {
+
+class Cgroup;
+
+// Where the parts of the box are.
+inline constexpr std::string_view kWorkDirectory = "/box";
+inline constexpr std::string_view kHomeDirectory = "/home/user";
+inline constexpr std::string_view kProgramDirectory = "/run/wardcase";
+
+// What a bind is for decides whose files it shows.
+enum class BindKind : std::uint8_t {
+  system,  // interpreters and libraries: as they are on the host
+  user,    // asked for by name: its owner appears as the box's user
+};
+
+struct BindRequest {
+  std::string source;
+  std::string target;  // absolute
+  policies::MountMode mode = policies::MountMode::read_only;
+  BindKind kind = BindKind::system;
+};
+
+struct FileRequest {
+  std::string path;  // absolute, below /box or /run/wardcase
+  int content = -1;  // borrowed; read from its start
+  mode_t mode = 0644;
+};
+
+struct RlimitRequest {
+  int resource = 0;
+  std::uint64_t soft = 0;
+  std::uint64_t hard = 0;  // neither is ever raised above the hard limit that we came with
+};
+
+// One box and the program in it, as the layer above wants it. Borrowed
+// descriptors and the cgroup stay the caller's.
+struct LaunchRequest {
+  std::vector<std::string> argv;
+  std::vector<std::string> exec_paths;  // tried in this order
+  std::vector<std::string> environment;
+  std::string directory = std::string(kWorkDirectory);
+
+  std::vector<BindRequest> binds;
+  std::vector<FileRequest> files;
+  std::uint64_t scratch_bytes = 0;
+  std::uint64_t scratch_inodes = 0;
+  policies::Network network = policies::Network::none;
+
+  BoxIds ids;
+  std::vector<RlimitRequest> rlimits;
+  std::vector<unsigned> cpus;  // processors to run on; empty: all
+  std::vector<sock_filter> filter;
+  int landlock_abi = 0;  // 0: no Landlock
+  Cgroup* cgroup = nullptr;
+  std::chrono::milliseconds backstop{0};
+
+  bool with_stdin = false;  // else the box's own /dev/null
+  bool merge_stderr = false;
+
+  // For tests alone: this step fails with this errno.
+  SetupStep fault_step = SetupStep::none;
+  int fault_error = 0;
+};
+
+}  // namespace wardcase::sandbox

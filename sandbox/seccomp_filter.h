@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <linux/filter.h>
+
+#include <vector>
+
+#include "policies/syscall_policy.h"
+#include "sandbox/sys/error.h"
+
+namespace wardcase::sandbox {
+
+// Compiles a policy to the program that seccomp(2) loads: an architecture
+// check, an x32 check, then a binary search over sorted ranges of numbers.
+// Names become numbers through libseccomp; numbers above the newest that we know answer
+// ENOSYS. Fails on a name that neither libseccomp nor our table of newer calls
+// knows, naming it, and on a program above BPF_MAXINSNS.
+[[nodiscard]] sys::Result<std::vector<sock_filter>> compile_filter(
+    const policies::SyscallPolicy& policy);
+
+// The filter of init: the few calls of its loop; anything else kills it (and
+// with it the whole pid namespace).
+[[nodiscard]] std::vector<sock_filter> init_filter();
+
+}  // namespace wardcase::sandbox

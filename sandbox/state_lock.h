@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sandbox/sys/error.h"
+#include "sandbox/sys/unique_fd.h"
+
+namespace wardcase::sandbox {
+
+// A locked file that says "its owner lives". Leaves, directories and id leases
+// carry its name; when the lock can be taken, its owner is dead and what it
+// left may be swept: never a guess by pid.
+class StateLock {
+ public:
+  // Makes and locks `directory`/`name` (the directory is made, mode 0700, if
+  // missing). Fails with EWOULDBLOCK if somebody holds it.
+  static sys::Result<StateLock> acquire(const std::string& directory, const std::string& name);
+
+  // Takes the lock that a dead owner left, making nothing. Fails with ENOENT if
+  // there is no such file, with EWOULDBLOCK if its owner lives.
+  static sys::Result<StateLock> take_over(const std::string& directory, const std::string& name);
+
+  StateLock(StateLock&&) noexcept = default;
+  StateLock& operator=(StateLock&&) noexcept;
+  ~StateLock();  // removes the file, then lets the lock go
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  StateLock(sys::UniqueFd fd, std::string directory, std::string name);
+  sys::UniqueFd fd_;
+  std::string directory_;
+  std::string name_;
+};
+
+// One host id (used as uid and gid) that no other box has while it is held.
+class IdLease {
+ public:
+  static constexpr std::uint32_t kPoolFirst =
+      1'900'000'000;  // outside what systemd and shadow hand out
+  static constexpr std::uint32_t kPoolCount = 4096;
+
+  // Takes a free id of the pool; ids that /etc/subuid or /etc/subgid gave to
+  // somebody are passed over. Fails when all are in use.
+  static sys::Result<IdLease> take(const std::string& directory);
+
+  [[nodiscard]] std::uint32_t id() const { return id_; }
+
+ private:
+  IdLease(StateLock lock, std::uint32_t id) : lock_(std::move(lock)), id_(id) {}
+  StateLock lock_;
+  std::uint32_t id_;
+};
+
+// Ids that were given to somebody: `first` and the `count - 1` after it.
+struct IdRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+// Reads /etc/subuid's format, `name:first:count` a line; other lines are passed over.
+[[nodiscard]] std::vector<IdRange> parse_subordinate_ids(std::string_view text);
+
+// Where locks and leases live; made, mode 0700, if missing. /run/wardcase as root; else
+// $XDG_RUNTIME_DIR/wardcase, else $XDG_STATE_HOME/wardcase, else ~/.local/state/wardcase.
+[[nodiscard]] sys::Result<std::string> runtime_directory();
+
+}  // namespace wardcase::sandbox

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "sandbox/sys/error.h"
+#include "sandbox/sys/unique_fd.h"
+
+namespace wardcase::sys {
+
+// Small files, named from a directory: `directory` is a descriptor or AT_FDCWD
+// (an absolute path ignores it). Errors name the path, not the directory.
+
+// openat(2), always close-on-exec.
+[[nodiscard]] Result<UniqueFd> open_at(int directory, const char* path, int flags, mode_t mode = 0);
+
+// The whole content. For files that end: /proc, cgroup and configuration files.
+[[nodiscard]] Result<std::string> read_file(int directory, const char* path);
+
+// Writes `text` to a file that exists, in one write(2), as kernel files need
+// it; a short write is an error.
+[[nodiscard]] Status write_file(int directory, const char* path, std::string_view text);
+
+}  // namespace wardcase::sys

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/help.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/cli/console.h"
+#include "supervisor/cli/options.h"
+#include "supervisor/cli/run_options.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+constexpr int kWrongUse = 125;
+constexpr std::size_t kHelpColumn = 31;
+constexpr std::size_t kWidth = 88;
+
+constexpr std::string_view kOverview =
+    R"(wardcase: runs a program in a box of its own, watches it and says how it ended.
+
+  wardcase run hello.py                      a file; its language by the suffix
+  wardcase run -l python -c 'print(6 * 7)'   a piece of code
+  wardcase run -- ls -la /                   any command
+  wardcase run --json -m 64m hello.py        a JSON record instead of the output
+
+Verbs:
+  run       run a program in a fresh box
+  doctor    try each thing that a box needs on this host, and say what to fix
+  version   tell the version
+  help      show this, or the options of a verb: wardcase help run
+
+No network, no files of the host but the system's own, and limits on time, memory and
+processes, unless an option says otherwise. wardcase(1) has it all.
+)";
+
+constexpr std::string_view kRunHead =
+    R"(wardcase run: runs a program in a fresh box; its output and exit code are passed on.
+
+  wardcase run hello.py ARGS                       everything after the file is the program's
+  wardcase run -l bash -c 'echo $HOSTNAME'
+  generate | wardcase run -l python -              the program comes from stdin
+  wardcase run -i sum.py < numbers                 the program reads our stdin
+  wardcase run -v ./data:/data -- wc -l /data/a    a directory of the host, read-only
+  wardcase run --workspace .:rw build.sh           works in the current directory
+  wardcase run --timeout 5s -m 256m --json job.py
+
+Usage: wardcase run [OPTIONS] FILE [ARGS]     wardcase run [OPTIONS] -l LANG -c CODE [ARGS]
+       wardcase run [OPTIONS] -- COMMAND      wardcase run [OPTIONS] -l LANG - [ARGS]
+
+Options:
+)";
+
+constexpr std::string_view kRunTail = R"(
+Times are written 500ms, 10s, 2m (a bare number is seconds), sizes 64k, 64m, 1g (a bare
+number is bytes). WARDCASE_TIMEOUT, WARDCASE_MEMORY and so on set other defaults.
+
+Exit code: the program's own; 124 a time or output limit; 137 out of memory; 159 a refused
+system call; 128+n ended by signal n; 125 nothing ran; 126 can't be executed; 127 not found.
+)";
+
+// Breaks at blanks; lines after the first begin at the column of the text.
+std::string wrapped(std::string_view text, std::size_t column) {
+  std::string lines;
+  const std::size_t room = kWidth - column;
+  while (text.size() > room) {
+    std::size_t end = text.rfind(' ', room);
+    if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+    lines += std::string(text.substr(0, end)) + "\n" + std::string(column, ' ');
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines + std::string(text) + "\n";
+}
+
+std::string option_help(const OptionRow& row) {
+  std::string line = row.short_name.empty() ? "      " : "  -" + row.short_name + ", ";
+  line += "--" + row.name;
+  if (!row.argument.empty()) line += " " + row.argument;
+  if (line.size() + 2 > kHelpColumn) line += "\n";
+  const std::size_t width = line.ends_with('\n') ? 0 : line.size();
+  return line + std::string(kHelpColumn - width, ' ') + wrapped(row.help, kHelpColumn);
+}
+
+int print(std::string_view text) { return write_all(STDOUT_FILENO, text) ? 0 : kWrongUse; }
+
+}  // namespace
+
+int print_run_help() {
+  std::string text(kRunHead);
+  for (const OptionRow& row : run_option_table()) text += option_help(row);
+  return print(text.append(kRunTail));
+}
+
+int help_command(std::span<const std::string> words) {
+  if (words.empty()) return print(kOverview);
+  const std::string& verb = words[0];
+  if (verb == "run") return print_run_help();
+  if (verb == "doctor") {
+    return print(
+        "wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or\n"
+        "FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1. No options.\n");
+  }
+  if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
+  if (verb == "help")
+    return print("wardcase help [VERB]: shows help. Verbs: run doctor version.\n");
+  Console(Verbosity::normal)
+      .say("help " + verb + ": no such verb; it is one of run, doctor, version, help");
+  return kWrongUse;
+}
+
+}  // namespace wardcase::supervisor

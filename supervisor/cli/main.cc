@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// The command line: finds the verb and hands over to it.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "supervisor/cli/console.h"
+#include "supervisor/cli/doctor.h"
+#include "supervisor/cli/help.h"
+#include "supervisor/cli/run_command.h"
+#include "supervisor/cli/version.h"
+
+namespace {
+
+namespace supervisor = wardcase::supervisor;
+using supervisor::Console;
+using supervisor::Verbosity;
+
+constexpr int kFailed = 125;
+
+// A caller may have closed stdin, stdout or stderr. What we open next would
+// take its number, and the program's output would go there.
+bool fill_standard_descriptors() {
+  int fd = -1;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  return fd >= 0 && ::close(fd) == 0;
+}
+
+// Dispositions and an ignored SIGCHLD are inherited, and would hide the end of
+// children; writing to a reader who has gone is to give EPIPE.
+bool reset_signals() {
+  return ::signal(SIGPIPE, SIG_IGN) != SIG_ERR && ::signal(SIGCHLD, SIG_DFL) != SIG_ERR;
+}
+
+int dispatch(std::span<const std::string> words) {
+  if (words.empty()) {
+    Console(Verbosity::normal).say("no verb; write wardcase run FILE, or see wardcase help");
+    return kFailed;
+  }
+  const std::string& verb = words[0];
+  const auto rest = words.subspan(1);
+  const bool wants_help = rest.size() == 1 && (rest[0] == "--help" || rest[0] == "-h");
+  if (verb == "run") return supervisor::run_command(rest);
+  if (verb == "help" || verb == "--help" || verb == "-h") return supervisor::help_command(rest);
+  if (wants_help) return supervisor::help_command(words.first(1));
+  if (verb == "doctor" || verb == "version" || verb == "--version") {
+    if (!rest.empty()) {
+      Console(Verbosity::normal).say(verb + ": takes no arguments, not '" + rest[0] + "'");
+      return kFailed;
+    }
+    return verb == "doctor" ? supervisor::doctor_command() : supervisor::version_command();
+  }
+  Console(Verbosity::normal)
+      .say("'" + verb + "': no such verb; it is one of run, doctor, version, help");
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!fill_standard_descriptors() || !reset_signals()) return kFailed;
+  try {
+    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+    return dispatch(words);
+  } catch (const std::exception& error) {  // memory is out; all else comes as a result
+    Console(Verbosity::normal).say(error.what());
+    return kFailed;
+  }
+}

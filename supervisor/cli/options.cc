@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/options.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+
+namespace wardcase::supervisor {
+
+namespace po = boost::program_options;
+
+namespace {
+
+using Values = std::vector<std::string>;
+
+po::options_description describe(std::span<const OptionRow> table) {
+  po::options_description description;
+  for (const OptionRow& row : table) {
+    const std::string names = row.short_name.empty() ? row.name : row.name + "," + row.short_name;
+    if (row.argument.empty()) {
+      description.add_options()(names.c_str(), row.help.c_str());
+    } else {
+      description.add_options()(names.c_str(), po::value<Values>(), row.help.c_str());
+    }
+  }
+  return description;
+}
+
+bool takes_value(std::span<const OptionRow> table, std::string_view name, bool is_short) {
+  return std::ranges::any_of(table, [&](const OptionRow& row) {
+    return !row.argument.empty() && (is_short ? row.short_name : row.name) == name;
+  });
+}
+
+// How many words from the front belong to us. Boost would go on looking for
+// options behind the file, and those are the program's.
+std::size_t count_option_words(std::span<const OptionRow> table,
+                               std::span<const std::string> words) {
+  std::size_t i = 0;
+  while (i < words.size()) {
+    const std::string_view word = words[i];
+    if (word.size() < 2 || word[0] != '-' || word == "--") break;
+    bool wants_next = false;
+    if (word[1] == '-') {
+      wants_next = word.find('=') == std::string_view::npos &&
+                   takes_value(table, word.substr(2), /*is_short=*/false);
+    } else {
+      // In "-qm64m" the first that takes a value takes the rest of the word.
+      std::size_t letter = 1;
+      while (letter < word.size() && !takes_value(table, word.substr(letter, 1), true)) ++letter;
+      wants_next = letter + 1 == word.size();
+    }
+    i += wants_next ? 2 : 1;
+  }
+  return std::min(i, words.size());
+}
+
+}  // namespace
+
+sys::Result<CommandLine> CommandLine::parse(std::span<const OptionRow> table,
+                                            std::span<const std::string> words) {
+  const std::size_t ours = count_option_words(table, words);
+  const auto first_operand = words.begin() + static_cast<std::ptrdiff_t>(ours);
+  CommandLine line;
+  line.operands_.assign(first_operand, words.end());
+  constexpr int kStyle =
+      po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  try {
+    const po::options_description description = describe(table);
+    const po::parsed_options parsed = po::command_line_parser(Values(words.begin(), first_operand))
+                                          .options(description)
+                                          .style(kStyle)
+                                          .run();
+    for (const po::option& option : parsed.options) {
+      Values& values = line.values_[option.string_key];
+      values.insert(values.end(), option.value.begin(), option.value.end());
+    }
+  } catch (const po::error& error) {
+    return tl::unexpected(sys::plain_error(std::string(error.what()) + "; see --help"));
+  }
+  return line;
+}
+
+const std::string* CommandLine::last(const std::string& name) const {
+  const auto values = all(name);
+  return values.empty() ? nullptr : &values.back();
+}
+
+std::span<const std::string> CommandLine::all(const std::string& name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return {};
+  return found->second;
+}
+
+}  // namespace wardcase::supervisor

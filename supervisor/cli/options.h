@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sandbox/sys/error.h"
+
+namespace wardcase::supervisor {
+
+// One option of a verb. Parsing and --help come from tables of these.
+struct OptionRow {
+  std::string name;        // "timeout"
+  std::string short_name;  // "m", or ""
+  std::string argument;    // "TIME"; "" for a switch
+  std::string help;
+};
+
+// What was written, not yet understood.
+class CommandLine {
+ public:
+  // Reads options until the first word that is none: that word (a file, "-" or
+  // "--") and all after it are operands(), untouched. Names are never guessed from
+  // a part. The error names the option and what to do.
+  static sys::Result<CommandLine> parse(std::span<const OptionRow> table,
+                                        std::span<const std::string> words);
+
+  [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }
+  // Of an option that is given once; given more often, the last one counts. nullptr: not given.
+  [[nodiscard]] const std::string* last(const std::string& name) const;
+  [[nodiscard]] std::span<const std::string> all(const std::string& name) const;
+  [[nodiscard]] std::span<const std::string> operands() const { return operands_; }
+
+ private:
+  std::map<std::string, std::vector<std::string>> values_;  // a switch has no values
+  std::vector<std::string> operands_;
+};
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/run_command.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "supervisor/cli/console.h"
+#include "supervisor/cli/help.h"
+#include "supervisor/cli/mounts.h"
+#include "supervisor/cli/run_options.h"
+#include "supervisor/cli/run_output.h"
+#include "supervisor/cli/run_report.h"
+#include "supervisor/cli/signals.h"
+#include "supervisor/run/host.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+constexpr int kFailed = 125;
+constexpr int kSignalBase = 128;
+
+int fail(const Console& console, const sys::Error& error) {
+  console.say(error.message());
+  return kFailed;
+}
+
+sys::Result<sys::UniqueFd> open_stdin(const RunOptions& options) {
+  if (options.pass_stdin) {
+    sys::UniqueFd copy(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!copy.is_open()) return tl::unexpected(sys::errno_error("-i: stdin"));
+    return copy;
+  }
+  if (!options.stdin_file) return sys::UniqueFd();
+  const std::string what = "--stdin " + *options.stdin_file;
+  sys::UniqueFd file(::open(options.stdin_file->c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat info = {};
+  if (!file.is_open() || ::fstat(file.get(), &info) < 0) {
+    return tl::unexpected(sys::errno_error(what));
+  }
+  if (S_ISDIR(info.st_mode)) return tl::unexpected(sys::Error{EISDIR, what});
+  return file;
+}
+
+// Everything but the program itself.
+sys::Result<RunSpec> make_spec(const RunOptions& options) {
+  RunSpec spec;
+  spec.id = make_id("run_");
+  spec.cwd = options.cwd;
+  spec.mounts = options.mounts;
+  spec.system_mounts = options.interpreter_mounts;
+  spec.network = options.network;
+  spec.limits = options.limits;
+  spec.merge_stderr = options.merge_stderr;
+  spec.capture = options.mode == OutputMode::pass_through ? Capture::count : Capture::keep;
+  auto source = open_stdin(options);
+  if (!source) return tl::unexpected(std::move(source).error());
+  spec.stdin_source = *std::move(source);
+  return spec;
+}
+
+RunRecord record_of(const ProgramFailure& failure, const RunSpec& spec) {
+  RunRecord record;
+  record.id = spec.id;
+  record.language = spec.language;
+  record.status = failure.status;
+  record.exit_code = failure.exit_code;
+  record.limits = spec.limits;
+  record.error = failure.error;
+  return record;
+}
+
+// The run and those who hear of it, on one loop.
+class Conductor {
+ public:
+  Conductor(EventLoop& loop, Host& host, const RunOptions& options, const Console& console)
+      : loop_(loop),
+        options_(options),
+        console_(console),
+        run_(loop, host),
+        output_(loop, run_, options) {}
+
+  // `refusal`: there is nothing to run, and this is its record.
+  [[nodiscard]] int conduct(RunSpec spec, const std::optional<RunRecord>& refusal);
+
+ private:
+  void on_signal(int signal);
+  [[nodiscard]] int exit_code() const;
+  void tell_end() const;
+
+  EventLoop& loop_;
+  const RunOptions& options_;
+  const Console& console_;
+  Run run_;
+  RunOutput output_;
+  int late_signal_ = 0;  // came when the run was over and only its readers were waited for
+};
+
+int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
+  {
+    Signals signals(loop_);
+    const auto opened = signals.open([this](int signal) { on_signal(signal); }).and_then([this] {
+      return output_.open();
+    });
+    if (!opened) return fail(console_, opened.error());
+    if (refusal) {
+      loop_.post([&] { output_.on_end(*refusal); });
+    } else {
+      run_.start(std::move(spec), output_);
+    }
+    if (auto turned = loop_.run(); !turned) return fail(console_, turned.error());
+  }
+  // Signals do what they always do again: writing to stderr may wait.
+  tell_end();
+  return exit_code();
+}
+
+void Conductor::on_signal(int signal) {
+  if (signal == SIGTSTP) {
+    run_.set_frozen(true);
+    stop_ourselves();
+    run_.set_frozen(false);
+  } else if (output_.record()) {
+    late_signal_ = signal;
+    loop_.stop();
+  } else {
+    run_.stop(signal);
+  }
+}
+
+int Conductor::exit_code() const {
+  if (late_signal_ != 0) return kSignalBase + late_signal_;
+  const RunRecord& record = *output_.record();
+  if (output_.write_error() == EPIPE) return kSignalBase + SIGPIPE;
+  if (output_.write_error() != 0) return kFailed;
+  return options_.exit_zero ? 0 : exit_code_of(record);
+}
+
+void Conductor::tell_end() const {
+  const RunRecord& record = *output_.record();
+  if (const int error = output_.write_error(); error != 0 && error != EPIPE) {
+    console_.say(sys::Error{error, "write the output"}.message());
+  }
+  if (const std::string reason = explain_end(record); !reason.empty()) console_.say(reason);
+  if (record.unkillable) console_.say("some processes could not be killed and still exist");
+  if (!record.hint.empty()) console_.say("hint: " + record.hint);
+  if (!record.isolation.effective.empty()) {
+    for (const std::string& line : describe_isolation(record)) console_.say_more(line);
+  }
+  if (options_.timing) {
+    for (const std::string& line : describe_timing(run_.timing())) console_.say(line);
+  }
+}
+
+}  // namespace
+
+int run_command(std::span<const std::string> words) {
+  const auto options = parse_run_options(words);
+  if (!options) return fail(Console(Verbosity::normal), options.error());
+  if (options->help) return print_run_help();
+  const Console console(options->verbosity);
+  for (const policies::Mount& mount : options->mounts) {
+    if (!shows_sockets(mount)) continue;
+    console.say("'" + mount.source + "' shows sockets: the program can talk to who listens there");
+  }
+  auto spec = make_spec(*options);
+  if (!spec) return fail(console, spec.error());
+  Host host;
+  std::optional<RunRecord> refusal;
+  if (auto filled = fill_program(options->source, options->environment,
+                                 static_cast<unsigned>(host.cpus().size()), *spec);
+      !filled) {
+    refusal = record_of(filled.error(), *spec);
+  }
+  auto loop = EventLoop::create();
+  if (!loop) return fail(console, loop.error());
+  Conductor conductor(*loop, host, *options, console);
+  return conductor.conduct(*std::move(spec), refusal);
+}
+
+}  // namespace wardcase::supervisor

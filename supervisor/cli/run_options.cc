@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/run_options.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "supervisor/cli/environment.h"
+#include "supervisor/cli/mounts.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+OptionRow limit_option(const policies::LimitRow& row) {
+  std::string help(row.help);
+  std::string range;
+  if (row.standard) range = "default " + policies::format_limit(row, row.standard);
+  if (row.maximum) {
+    range += range.empty() ? "at most " : ", at most ";
+    range += policies::format_limit(row, row.maximum);
+  }
+  if (!range.empty()) help += " (" + range + ")";
+  return {std::string(row.flag), std::string(row.short_flag), std::string(row.argument), help};
+}
+
+tl::unexpected<sys::Error> wrong(const std::string& what) {
+  return tl::unexpected(sys::plain_error(what));
+}
+
+// The variables first: a value from there is a default, which a flag overrides.
+sys::Status take_limits(const CommandLine& line, policies::Limits& limits) {
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    const std::string variable(row.environment);
+    const char* text = variable.empty() ? nullptr : std::getenv(variable.c_str());
+    if (text == nullptr || *text == '\0') continue;
+    auto value = policies::parse_limit(row, text);
+    if (!value) return tl::unexpected(std::move(value).error().while_doing(variable));
+    limits.set_default(row.id, *value);
+  }
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    const std::string* text = line.last(std::string(row.flag));
+    if (text == nullptr) continue;
+    auto value = policies::parse_limit(row, *text);
+    if (!value) return tl::unexpected(std::move(value).error());
+    limits.require(row.id, *value);
+  }
+  return {};
+}
+
+sys::Status take_environment(const CommandLine& line, std::vector<std::string>& environment) {
+  for (const std::string& path : line.all("env-file")) {
+    auto variables = read_variables(path);
+    if (!variables) {
+      return tl::unexpected(std::move(variables).error().while_doing("--env-file " + path));
+    }
+    environment.insert(environment.end(), variables->begin(), variables->end());
+  }
+  for (const std::string& text : line.all("env")) {
+    auto variable = parse_variable(text);
+    if (!variable) return tl::unexpected(std::move(variable).error().while_doing("--env"));
+    environment.push_back(*std::move(variable));
+  }
+  return {};
+}
+
+sys::Status take_mounts(const CommandLine& line, RunOptions& options) {
+  const auto add = [&](const std::string& flag, sys::Result<policies::Mount> mount) -> sys::Status {
+    if (!mount) return tl::unexpected(std::move(mount).error().while_doing(flag));
+    const auto has_same_target = [&](const policies::Mount& other) {
+      return other.target == mount->target;
+    };
+    if (std::ranges::any_of(options.mounts, has_same_target)) {
+      return wrong(flag + ": something is already mounted at '" + mount->target + "'");
+    }
+    options.mounts.push_back(*std::move(mount));
+    return {};
+  };
+  if (const std::string* text = line.last("workspace")) {
+    if (auto added = add("--workspace " + *text, parse_workspace(*text)); !added) return added;
+  }
+  for (const std::string& text : line.all("volume")) {
+    if (auto added = add("-v " + text, parse_mount(text)); !added) return added;
+  }
+  if (const std::string* path = line.last("interpreter")) {
+    auto interpreter = find_interpreter(*path);
+    if (!interpreter) {
+      return tl::unexpected(std::move(interpreter).error().while_doing("--interpreter " + *path));
+    }
+    options.source.interpreter = interpreter->path;
+    options.interpreter_mounts = std::move(interpreter->mounts);
+  }
+  return {};
+}
+
+// FILE ARGS, -c CODE ARGS, - ARGS or -- COMMAND ARGS.
+sys::Status take_source(const CommandLine& line, ProgramSource& source) {
+  auto operands = line.operands();
+  const std::string* code = line.last("code");
+  if (const std::string* language = line.last("language")) source.language = *language;
+  if (code != nullptr) {
+    source.kind = ProgramSource::Kind::code;
+    source.text = *code;
+    if (!operands.empty() && operands[0] == "--") operands = operands.subspan(1);
+  } else if (operands.empty()) {
+    return wrong("run: nothing to run; give a FILE, -c CODE, - (read it from stdin) or -- COMMAND");
+  } else {
+    const std::string& first = operands[0];
+    source.kind = first == "--"  ? ProgramSource::Kind::command
+                  : first == "-" ? ProgramSource::Kind::standard_input
+                                 : ProgramSource::Kind::file;
+    source.text = first;
+    operands = operands.subspan(1);
+  }
+  source.arguments.assign(operands.begin(), operands.end());
+
+  using Kind = ProgramSource::Kind;
+  if (source.kind == Kind::command) {
+    if (source.arguments.empty()) return wrong("run: -- is followed by nothing; write -- COMMAND");
+    if (source.language) return wrong("--language: has no meaning with -- COMMAND; leave it out");
+    if (source.interpreter) {
+      return wrong("--interpreter: has no meaning with -- COMMAND; use -v to show a directory");
+    }
+  } else if (source.kind != Kind::file && !source.language) {
+    return wrong(std::string(source.kind == Kind::code ? "-c" : "-") +
+                 ": needs a language; add -l " + language_names("|"));
+  }
+  return {};
+}
+
+sys::Status take_status_fd(const std::string& text, std::optional<int>& status_fd) {
+  int fd = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, fd);
+  if (error != std::errc() || stop != end || fd <= STDERR_FILENO) {
+    return wrong("--status-fd " + text + ": not a descriptor above 2");
+  }
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+    return wrong("--status-fd " + text + ": not open for writing; redirect it, as in " + text +
+                 ">status");
+  }
+  if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
+    return tl::unexpected(sys::errno_error("--status-fd " + text));
+  }
+  status_fd = fd;
+  return {};
+}
+
+sys::Status take_output(const CommandLine& line, RunOptions& options) {
+  if (line.has("json") && line.has("events")) {
+    return wrong("--json and --events: both want stdout; use --status-fd for the events");
+  }
+  if (line.has("quiet") && line.has("verbose")) {
+    return wrong("--quiet and --verbose: give one of them");
+  }
+  if (line.has("base64")) options.form = OutputForm::base64;
+  if (line.has("events")) {
+    options.mode = OutputMode::events;
+  } else if (line.has("json") || line.has("base64")) {
+    options.mode = OutputMode::json;
+  }
+  if (line.has("quiet")) options.verbosity = Verbosity::quiet;
+  if (line.has("verbose")) options.verbosity = Verbosity::verbose;
+  options.merge_stderr = line.has("merge-stderr");
+  options.timing = line.has("timing");
+  options.exit_zero = line.has("exit-zero");
+  if (const std::string* text = line.last("status-fd")) {
+    return take_status_fd(*text, options.status_fd);
+  }
+  return {};
+}
+
+sys::Status take_box(const CommandLine& line, RunOptions& options) {
+  if (const std::string* directory = line.last("workdir")) {
+    if (!directory->starts_with('/')) {
+      return wrong("--workdir " + *directory + ": not absolute; write a path in the box, as /box/" +
+                   *directory);
+    }
+    options.cwd = *directory;
+  }
+  if (const std::string* network = line.last("network")) {
+    if (*network != "none" && *network != "host") {
+      return wrong("--network " + *network + ": write none or host");
+    }
+    options.network = *network == "host" ? policies::Network::host : policies::Network::none;
+  }
+  options.pass_stdin = line.has("interactive");
+  if (const std::string* path = line.last("stdin")) options.stdin_file = *path;
+  if (options.pass_stdin && options.stdin_file) return wrong("-i and --stdin: give one of them");
+  if (options.pass_stdin && options.source.kind == ProgramSource::Kind::standard_input) {
+    return wrong("-i: stdin is the program already; use --stdin FILE for its input");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<OptionRow> run_option_table() {
+  std::vector<OptionRow> table = {
+      {"language", "l", "NAME",
+       "language of the program (" + language_names(", ") + "); else told by the file's suffix"},
+      {"code", "c", "CODE", "run CODE instead of a file; needs -l"},
+  };
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    if (!row.flag.empty()) table.push_back(limit_option(row));
+  }
+  const std::vector<OptionRow> rest = {
+      {"env", "e", "NAME[=VALUE]", "set a variable, or copy the caller's; may be repeated"},
+      {"env-file", "", "FILE", "set variables from lines of NAME=VALUE; # begins a comment"},
+      {"volume", "v", "SRC:DST[:ro|rw]",
+       "show a host file or directory at DST (read-only unless rw); may be repeated"},
+      {"workspace", "", "DIR[:ro|rw]", "show DIR as /box, where the program runs"},
+      {"workdir", "w", "DIR", "directory in the box to start in (default /box)"},
+      {"interpreter", "", "PATH", "run the program by this interpreter of the host"},
+      {"network", "", "none|host", "host: use the host's network (default none)"},
+      {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
+      {"stdin", "", "FILE", "what the program reads from its stdin"},
+      {"merge-stderr", "", "", "send the program's stderr to its stdout, in exact order"},
+      {"json", "", "", "print one JSON record at the end instead of the output"},
+      {"events", "", "", "print a line of JSON for each event, as it comes"},
+      {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest"},
+      {"base64", "", "", "with output bytes in base64 in the record; implies --json"},
+      {"timing", "", "", "tell on stderr what the launch spent its time on"},
+      {"exit-zero", "", "", "exit with 0 whenever a record could be made"},
+      {"quiet", "q", "", "say nothing ourselves"},
+      {"verbose", "", "", "say how the program was confined"},
+      {"help", "h", "", "show this"},
+  };
+  table.insert(table.end(), rest.begin(), rest.end());
+  return table;
+}
+
+sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
+  auto line = CommandLine::parse(run_option_table(), words);
+  if (!line) return tl::unexpected(std::move(line).error().while_doing("run"));
+  RunOptions options;
+  options.help = line->has("help");
+  if (options.help) return options;
+  const auto taken = take_limits(*line, options.limits)
+                         .and_then([&] { return take_environment(*line, options.environment); })
+                         .and_then([&] { return take_mounts(*line, options); })
+                         .and_then([&] { return take_source(*line, options.source); })
+                         .and_then([&] { return take_box(*line, options); })
+                         .and_then([&] { return take_output(*line, options); });
+  if (!taken) return tl::unexpected(taken.error());
+  return options;
+}
+
+}  // namespace wardcase::supervisor

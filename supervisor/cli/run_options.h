@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/limits.h"
+#include "policies/policy.h"
+#include "sandbox/sys/error.h"
+#include "supervisor/cli/console.h"
+#include "supervisor/cli/options.h"
+#include "supervisor/languages/program.h"
+#include "supervisor/run/run_record.h"
+
+namespace wardcase::supervisor {
+
+// What the caller's stdout gets.
+enum class OutputMode : std::uint8_t {
+  pass_through,  // the program's own bytes
+  json,          // one record at the end
+  events,        // a line for each event, as it comes
+};
+
+// What `wardcase run` was asked for, checked as far as that needs no box.
+struct RunOptions {
+  bool help = false;  // nothing else is read then
+  ProgramSource source;
+  policies::Limits limits;
+  std::vector<std::string> environment;  // "NAME=VALUE", on top of the standard ones
+  std::vector<policies::Mount> mounts;
+  std::vector<policies::Mount> interpreter_mounts;
+  std::string cwd = "/box";
+  bool pass_stdin = false;
+  std::optional<std::string> stdin_file;
+  bool merge_stderr = false;
+  policies::Network network = policies::Network::none;
+  OutputMode mode = OutputMode::pass_through;
+  OutputForm form = OutputForm::text;
+  std::optional<int> status_fd;
+  bool timing = false;
+  bool exit_zero = false;
+  Verbosity verbosity = Verbosity::normal;
+};
+
+// The options of run, those of the limits included.
+[[nodiscard]] std::vector<OptionRow> run_option_table();
+
+// Errors are wrong use: they name the option, the value and what to write.
+[[nodiscard]] sys::Result<RunOptions> parse_run_options(std::span<const std::string> words);
+
+}  // namespace wardcase::supervisor

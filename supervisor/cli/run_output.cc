@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/run_output.h"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace wardcase::supervisor {
+
+namespace {
+
+std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream); }
+
+// Something is there that the program might have wanted to read.
+bool stdin_has_data() {
+  struct stat info = {};
+  if (::fstat(STDIN_FILENO, &info) < 0) return false;
+  if (S_ISREG(info.st_mode)) return ::lseek(STDIN_FILENO, 0, SEEK_CUR) < info.st_size;
+  int waiting = 0;
+  return (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) &&
+         ::ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+bool misses_stdin(const RunRecord& record, const RunOptions& options) {
+  return record.status == RunStatus::exited && !record.success() && !options.pass_stdin &&
+         !options.stdin_file && options.source.kind != ProgramSource::Kind::standard_input &&
+         stdin_has_data();
+}
+
+}  // namespace
+
+RunOutput::RunOutput(EventLoop& loop, Run& run, const RunOptions& options)
+    : loop_(loop), run_(run), options_(options) {}
+
+sys::Status RunOutput::open() {
+  switch (options_.mode) {
+    case OutputMode::pass_through:
+      for (const Stream stream : {Stream::out, Stream::err}) {
+        const bool is_out = stream == Stream::out;
+        auto outlet = add_outlet(is_out ? STDOUT_FILENO : STDERR_FILENO, {is_out, !is_out});
+        if (!outlet) return tl::unexpected(std::move(outlet).error());
+        plain_[index_of(stream)] = *outlet;
+      }
+      break;
+    case OutputMode::json: {
+      auto outlet = add_outlet(STDOUT_FILENO, {});
+      if (!outlet) return tl::unexpected(std::move(outlet).error());
+      json_ = *outlet;
+      break;
+    }
+    case OutputMode::events:
+      if (auto added = add_event_stream(STDOUT_FILENO); !added) return added;
+      break;
+  }
+  return options_.status_fd ? add_event_stream(*options_.status_fd) : sys::Status();
+}
+
+sys::Result<RunOutput::Outlet*> RunOutput::add_outlet(int fd, std::array<bool, 2> carries) {
+  auto outlet = std::make_unique<Outlet>();
+  outlet->carries = carries;
+  Outlet& it = *outlet;
+  auto writer = HostWriter::open(loop_, fd,
+                                 {.on_blocked = [this, &it] { on_blocked(it); },
+                                  .on_drained = [this, &it] { on_drained(it); },
+                                  .on_broken = [this, &it](int error) { on_broken(it, error); }});
+  if (!writer) {
+    return tl::unexpected(
+        std::move(writer).error().while_doing("write to descriptor " + std::to_string(fd)));
+  }
+  it.writer = *std::move(writer);
+  outlets_.push_back(std::move(outlet));
+  return &it;
+}
+
+sys::Status RunOutput::add_event_stream(int fd) {
+  auto outlet = add_outlet(fd, {true, true});
+  if (!outlet) return tl::unexpected(std::move(outlet).error());
+  HostWriter& writer = *(*outlet)->writer;
+  events_.emplace_back([&writer](std::string_view line) { writer.write(line); }, options_.form);
+  return {};
+}
+
+void RunOutput::on_start(std::string_view run_id) {
+  for (EventStream& events : events_) events.on_start(run_id);
+}
+
+void RunOutput::on_output(Stream stream, std::string_view bytes) {
+  if (Outlet* plain = plain_[index_of(stream)]) plain->writer->write(bytes);
+  for (EventStream& events : events_) events.on_output(stream, bytes);
+}
+
+void RunOutput::on_end(const RunRecord& record) {
+  record_ = record;
+  if (record_->hint.empty() && misses_stdin(*record_, options_)) {
+    record_->hint = "stdin was not passed; add -i";
+  }
+  for (EventStream& events : events_) events.on_end(*record_);
+  if (json_ != nullptr) json_->writer->write(to_json(*record_, options_.form) + "\n");
+  for (const auto& outlet : outlets_) {
+    outlet->finishing = true;
+    outlet->writer->finish();
+  }
+}
+
+void RunOutput::on_blocked(Outlet& outlet) {
+  outlet.blocked = true;
+  control_flow();
+}
+
+void RunOutput::on_drained(Outlet& outlet) {
+  outlet.blocked = false;
+  if (outlet.finishing) {
+    stop_when_flushed(outlet);
+  } else {
+    control_flow();
+  }
+}
+
+void RunOutput::on_broken(Outlet& outlet, int error) {
+  if (write_error_ == 0) write_error_ = error;
+  outlet.blocked = false;
+  if (outlet.finishing) {
+    stop_when_flushed(outlet);
+  } else if (!record_) {
+    control_flow();
+    run_.stop(SIGPIPE);
+  }
+}
+
+// A stream waits for the slowest of those who read it.
+void RunOutput::control_flow() {
+  for (const Stream stream : {Stream::out, Stream::err}) {
+    const std::size_t i = index_of(stream);
+    const bool wants_pause = std::ranges::any_of(
+        outlets_, [&](const auto& outlet) { return outlet->blocked && outlet->carries[i]; });
+    if (wants_pause == paused_[i]) continue;
+    paused_[i] = wants_pause;
+    if (wants_pause) {
+      run_.pause_output(stream);
+    } else {
+      run_.resume_output(stream);
+    }
+  }
+}
+
+void RunOutput::stop_when_flushed(Outlet& outlet) {
+  outlet.flushed = true;
+  const auto is_flushed = [](const auto& other) { return other->flushed; };
+  if (std::ranges::all_of(outlets_, is_flushed)) loop_.stop();
+}
+
+}  // namespace wardcase::supervisor

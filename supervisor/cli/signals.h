@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+#include <optional>
+
+#include "sandbox/sys/error.h"
+#include "sandbox/sys/unique_fd.h"
+#include "supervisor/run/event_loop.h"
+
+namespace wardcase::supervisor {
+
+// SIGINT, SIGTERM, SIGHUP and SIGTSTP as calls on the loop instead of
+// interruptions. While it lives they are blocked; afterwards they do what they did.
+class Signals {
+ public:
+  using Handler = std::function<void(int signal)>;
+
+  explicit Signals(EventLoop& loop) : loop_(loop) {}
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals();
+
+  [[nodiscard]] sys::Status open(Handler handler);
+
+ private:
+  void on_readable();
+
+  EventLoop& loop_;
+  Handler handler_;
+  sys::UniqueFd fd_;
+  std::optional<sigset_t> mask_before_;
+};
+
+// Stops this process as the terminal's stop key would have; returns when
+// somebody has continued it.
+void stop_ourselves();
+
+}  // namespace wardcase::supervisor

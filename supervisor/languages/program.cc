@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/languages/program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "policies/language.h"
+#include "supervisor/languages/program_environment.h"
+#include "supervisor/languages/program_file.h"
+
+namespace wardcase::supervisor {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Filled = tl::expected<void, ProgramFailure>;
+using Kind = ProgramSource::Kind;
+
+constexpr int kNotExecutable = 126;
+constexpr int kNotFound = 127;
+
+tl::unexpected<ProgramFailure> cannot_execute(int exit_code, std::string message) {
+  return tl::unexpected(ProgramFailure{RunStatus::cannot_execute, exit_code, std::move(message)});
+}
+
+tl::unexpected<ProgramFailure> invalid(std::string message) {
+  return tl::unexpected(
+      ProgramFailure{RunStatus::invalid_request, std::nullopt, std::move(message)});
+}
+
+// A file that can't be had is the caller's affair, all else is ours.
+tl::unexpected<ProgramFailure> no_content(const std::string& name, sys::Error error) {
+  const std::string what = "run '" + name + "': ";
+  switch (error.code) {
+    case ENOENT:
+    case ENOTDIR:
+      return cannot_execute(kNotFound, what + "no such file");
+    case EISDIR:
+      return cannot_execute(kNotExecutable, what + "is a directory");
+    case EACCES:
+      return cannot_execute(kNotExecutable, what + "not readable for you");
+    case EFBIG:
+      return invalid(what + error.what);
+    default:
+      return tl::unexpected(
+          ProgramFailure{RunStatus::setup_failed, std::nullopt, what + error.message()});
+  }
+}
+
+const policies::Mount* find_workspace(const RunSpec& spec) {
+  const auto found = std::ranges::find(spec.mounts, "/box", &policies::Mount::target);
+  return found == spec.mounts.end() ? nullptr : &*found;
+}
+
+// Where the file is in the box if the workspace shows it; "" if not.
+std::string place_in_workspace(const std::string& path, const policies::Mount& workspace) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) return "";
+  const fs::path inside = real.lexically_relative(workspace.source);
+  if (inside.empty() || *inside.begin() == "..") return "";
+  return (fs::path("/box") / inside).string();
+}
+
+// The program's file in the box: the path it has there. Puts it there unless
+// the workspace shows it already.
+std::string place(const ProgramSource& source, const std::string& name, mode_t mode,
+                  sys::UniqueFd content, RunSpec& spec) {
+  const policies::Mount* workspace = find_workspace(spec);
+  if (workspace != nullptr && source.kind == Kind::file) {
+    std::string shown = place_in_workspace(source.text, *workspace);
+    if (!shown.empty()) return shown;
+  }
+  std::string path = (workspace == nullptr ? "/box/" : "/run/wardcase/") + name;
+  spec.files.push_back({path, std::move(content), mode});
+  return path;
+}
+
+// argv[0] and what stands between it and the file.
+void begin_argv(const ProgramSource& source, const policies::Language* language, RunSpec& spec) {
+  if (source.interpreter) {
+    spec.argv.push_back(*source.interpreter);
+  } else if (language != nullptr) {
+    spec.program_names.assign(language->interpreters.begin(), language->interpreters.end());
+    spec.argv.push_back(spec.program_names.front());
+  }
+  if (language != nullptr) {
+    spec.argv.insert(spec.argv.end(), language->arguments.begin(), language->arguments.end());
+  }
+}
+
+sys::Result<sys::UniqueFd> open_content(const ProgramSource& source) {
+  if (source.kind == Kind::file) return open_program(source.text);
+  if (source.kind == Kind::code) return text_in_memory(source.text);
+  return read_into_memory(STDIN_FILENO);
+}
+
+// nullptr: none was named and the file's name does not tell.
+tl::expected<const policies::Language*, ProgramFailure> choose_language(
+    const ProgramSource& source) {
+  if (source.language) {
+    const policies::Language* language = policies::find_language(*source.language);
+    if (language != nullptr) return language;
+    return invalid("language '" + *source.language + "' is not known; it is one of " +
+                   language_names(", "));
+  }
+  if (source.kind == Kind::file) return policies::language_of_file(source.text);
+  return invalid("a program without a file name needs a language, one of " + language_names(", "));
+}
+
+// All but commands: the content becomes a file of the box, and argv names it.
+Filled fill_file(const ProgramSource& source, RunSpec& spec) {
+  const auto chosen = choose_language(source);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const policies::Language* const language = *chosen;
+  const bool is_file = source.kind == Kind::file;
+  auto content = open_content(source);
+  if (!content) return no_content(is_file ? source.text : "-", std::move(content).error());
+
+  const bool runs_itself = language == nullptr && !source.interpreter;
+  if (runs_itself && !starts_like_executable(content->get())) {
+    return cannot_execute(kNotExecutable, "run '" + source.text +
+                                              "': can't tell its language; name it with -l " +
+                                              language_names("|"));
+  }
+  const std::string name =
+      is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
+  begin_argv(source, language, spec);
+  spec.argv.push_back(place(source, name, runs_itself ? 0755 : 0644, *std::move(content), spec));
+  spec.argv.insert(spec.argv.end(), source.arguments.begin(), source.arguments.end());
+  if (language != nullptr) spec.language = language->name;
+  return {};
+}
+
+// What languages want of /etc; as with the environment, of all of them.
+void show_etc(RunSpec& spec) {
+  for (const policies::Language& language : policies::languages()) {
+    for (const std::string_view path : language.etc_paths) {
+      std::error_code error;
+      const fs::path real = fs::canonical(path, error);
+      if (error) continue;  // this host has none
+      spec.system_mounts.push_back(
+          {real.string(), std::string(path), policies::MountMode::read_only});
+    }
+  }
+}
+
+}  // namespace
+
+Filled fill_program(const ProgramSource& source, const std::vector<std::string>& variables,
+                    unsigned host_cpus, RunSpec& spec) {
+  policies::Limits limits = spec.limits;
+  if (auto known = limits.resolve(host_cpus,
+                                  /*captured=*/spec.capture == Capture::keep);
+      !known) {
+    return invalid(known.error().message());
+  }
+  spec.environment = standard_environment(limits);
+  show_etc(spec);
+  if (source.kind == Kind::command) {
+    spec.argv = source.arguments;
+  } else if (auto filled = fill_file(source, spec); !filled) {
+    return filled;
+  }
+  // A snippet is put beside the workspace, but means to import what is in it.
+  if (source.kind != Kind::file && spec.language == "python" && find_workspace(spec) != nullptr) {
+    set_variable(spec.environment, "PYTHONPATH=/box");
+  }
+  for (const std::string& variable : variables) set_variable(spec.environment, variable);
+  return {};
+}
+
+std::string language_names(std::string_view separator) {
+  std::string names;
+  for (const policies::Language& language : policies::languages()) {
+    if (!names.empty()) names += separator;
+    names += language.name;
+  }
+  return names;
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "supervisor/run/run_record.h"
+#include "supervisor/run/run_spec.h"
+
+namespace wardcase::supervisor {
+
+// What the caller wants to be run.
+struct ProgramSource {
+  enum class Kind : std::uint8_t {
+    file,            // `text` is a host path, opened with the caller's rights
+    code,            // `text` is the program itself
+    standard_input,  // the program is what our stdin holds
+    command,         // `arguments` is the whole command, looked for in the box
+  };
+  Kind kind = Kind::file;
+  std::string text;
+  std::vector<std::string> arguments;
+  std::optional<std::string> language;     // name or alias; code and standard_input need one
+  std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
+};
+
+// Why nothing can be run, as the record has it.
+struct ProgramFailure {
+  RunStatus status;              // cannot_execute, invalid_request or setup_failed
+  std::optional<int> exit_code;  // cannot_execute: 126 or 127
+  std::string error;             // one sentence
+};
+
+// Fills in what `spec` runs: language, argv, files, environment, and the
+// read-only mounts that languages need. `spec.mounts`, `spec.limits` and
+// `spec.capture` must be set before; a mount at /box is the workspace: a file that lies in it runs
+// in place, any other is put beside it. `variables` ("NAME=VALUE") win over the standard ones.
+// `host_cpus`: what this process may run on.
+// The program's bytes travel in descriptors, never in argv.
+[[nodiscard]] tl::expected<void, ProgramFailure> fill_program(
+    const ProgramSource& source, const std::vector<std::string>& variables, unsigned host_cpus,
+    RunSpec& spec);
+
+// The names of all languages.
+[[nodiscard]] std::string language_names(std::string_view separator);
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/languages/program_environment.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "policies/language.h"
+#include "supervisor/run/run_spec.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> kFixed = {
+    "USER=user",           "LOGNAME=user",   "SHELL=/bin/bash",
+    "LANG=C.UTF-8",        "TMPDIR=/tmp",    "TERM=dumb",
+    "PAGER=cat",  // nobody is there to press a key
+    "GIT_PAGER=cat",       "CI=1",           "DEBIAN_FRONTEND=noninteractive",
+    "npm_config_yes=true", "MPLBACKEND=Agg",
+};
+
+// A heap of the limit's own size would be killed before the collector sees a
+// reason to work; the quarter is for all that is not heap.
+std::uint64_t heap_mebibytes(std::uint64_t memory_bytes) {
+  return std::max<std::uint64_t>(1, memory_bytes / 4 * 3 >> 20);
+}
+
+}  // namespace
+
+void set_variable(std::vector<std::string>& environment, std::string_view variable) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  const auto found = std::ranges::find_if(
+      environment, [&](const std::string& other) { return other.starts_with(name); });
+  if (found == environment.end()) {
+    environment.emplace_back(variable);
+  } else {
+    *found = variable;
+  }
+}
+
+std::vector<std::string> standard_environment(const policies::Limits& limits) {
+  std::vector<std::string> environment = {"PATH=" + std::string(kBoxPath),
+                                          "HOME=" + std::string(kBoxHome)};
+  environment.insert(environment.end(), kFixed.begin(), kFixed.end());
+  // Of all languages, whatever the program is: those that it starts itself
+  // have to stream their output, too.
+  for (const policies::Language& language : policies::languages()) {
+    for (const std::string_view variable : language.environment) {
+      set_variable(environment, variable);
+    }
+  }
+  if (const auto memory = limits.get(policies::LimitId::memory)) {
+    environment.push_back("NODE_OPTIONS=--max-old-space-size=" +
+                          std::to_string(heap_mebibytes(*memory)));
+  }
+  if (const auto millicpus = limits.get(policies::LimitId::cpus)) {
+    const std::string threads = std::to_string((*millicpus + 999) / 1000);
+    for (const char* name : {"OMP_NUM_THREADS=", "OPENBLAS_NUM_THREADS=", "GOMAXPROCS="}) {
+      environment.push_back(name + threads);
+    }
+  }
+  return environment;
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/limits.h"
+
+namespace wardcase::supervisor {
+
+// The variables a program starts with, and nothing of the caller's own.
+// `limits`: resolved; runtimes are told of them by variables, since inside the box
+// they can't see any.
+[[nodiscard]] std::vector<std::string> standard_environment(const policies::Limits& limits);
+
+// Sets "NAME=VALUE" in place of an earlier value of NAME.
+void set_variable(std::vector<std::string>& environment, std::string_view variable);
+
+}  // namespace wardcase::supervisor

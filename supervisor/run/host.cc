@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/host.h"
+
+#include <fcntl.h>
+#include <sched.h>
+
+#include "sandbox/capabilities.h"
+#include "sandbox/landlock.h"
+#include "sandbox/sys/files.h"
+#include "supervisor/run/run.h"
+
+namespace wardcase::supervisor {
+namespace {
+
+std::vector<unsigned> usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> cpus;
+  // A host with more processors than the set holds gives EINVAL: then one is assumed.
+  if (::sched_getaffinity(0, sizeof set, &set) < 0) return {0};
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+}  // namespace
+
+Host::Host()
+    : can_choose_ids_(sandbox::can_choose_ids()),
+      cpus_(usable_cpus()),
+      landlock_abi_(sandbox::landlock_abi()) {}
+
+sys::Status Host::be_locked() {
+  if (lock_) return {};
+  auto directory = sandbox::runtime_directory();
+  if (!directory) return tl::unexpected(directory.error());
+  auto lock = sandbox::StateLock::acquire(*directory + "/locks", make_id("sup_"));
+  if (!lock) return tl::unexpected(lock.error());
+  runtime_directory_ = *std::move(directory);
+  lock_.emplace(*std::move(lock));
+  return {};
+}
+
+sys::Result<sandbox::IdLease> Host::lease_id() {
+  if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
+  return sandbox::IdLease::take(runtime_directory_ + "/ids");
+}
+
+sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::CgroupLimits& limits,
+                                                                std::string* why) {
+  if (!cgroups_) {
+    auto mounts = sys::read_file(AT_FDCWD, "/proc/self/mountinfo");
+    if (!mounts) return tl::unexpected(mounts.error());
+    cgroups_ = sandbox::CgroupHost::discover(*mounts);
+    if (can_choose_ids_) {
+      if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
+      (void)cgroups_->sweep(runtime_directory_ + "/locks");  // what is left is told by the next one
+    }
+  }
+  // Without root there is no control group to be had yet: nothing is locked for it.
+  const std::string prefix = lock_ ? lock_->name() : make_id("sup_");
+  return cgroups_->create(prefix + "." + std::to_string(next_leaf_++), limits, why);
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/cgroup.h"
+#include "sandbox/state_lock.h"
+#include "sandbox/sys/error.h"
+
+namespace wardcase::supervisor {
+
+// What one supervisor knows of its host and holds there: the control group
+// hierarchies, the lock that says that it lives, and the processors it may use.
+class Host {
+ public:
+  // Looks, and changes nothing yet. Never fails: what is missing shows later, to who needs it.
+  Host();
+
+  // Root with the capabilities to give boxes ids of their own (sandbox/capabilities.h).
+  [[nodiscard]] bool can_choose_ids() const { return can_choose_ids_; }
+  // Processors that this process may run on.
+  [[nodiscard]] const std::vector<unsigned>& cpus() const { return cpus_; }
+  [[nodiscard]] int landlock_abi() const { return landlock_abi_; }
+
+  // A host id that no other box has.
+  [[nodiscard]] sys::Result<sandbox::IdLease> lease_id();
+
+  // Leaves for a run; as sandbox::CgroupHost::create. The first call sweeps what dead
+  // supervisors left.
+  [[nodiscard]] sys::Result<std::unique_ptr<sandbox::Cgroup>> make_cgroup(
+      const sandbox::CgroupLimits& limits, std::string* why);
+
+ private:
+  sys::Status be_locked();
+
+  bool can_choose_ids_;
+  std::vector<unsigned> cpus_;
+  int landlock_abi_;
+  std::optional<sandbox::CgroupHost> cgroups_;
+  std::optional<sandbox::StateLock> lock_;
+  std::string runtime_directory_;
+  std::uint64_t next_leaf_ = 1;
+};
+
+}  // namespace wardcase::supervisor

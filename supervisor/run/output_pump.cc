@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/output_pump.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "sandbox/sys/retry.h"
+
+namespace wardcase::supervisor {
+namespace {
+
+constexpr std::size_t kChunkBytes = 64UL * 1024;
+constexpr std::size_t kLargestPty = 1024UL * 1024;
+
+// What can be in `fd` at most. Asked late, since the program may have resized its pipe.
+std::size_t capacity_of(int fd) {
+  const int bytes = ::fcntl(fd, F_GETPIPE_SZ);
+  return bytes < 0 ? kLargestPty : static_cast<std::size_t>(bytes);
+}
+
+}  // namespace
+
+OutputPump::OutputPump(EventLoop& loop, Sink sink) : loop_(loop), sink_(std::move(sink)) {}
+
+OutputPump::~OutputPump() { close(); }
+
+sys::Status OutputPump::open(sys::UniqueFd source) {
+  auto watched = loop_.watch(source.get(), paused_ ? EPOLLET : EPOLLIN,
+                             [this](std::uint32_t) { on_readable(); });
+  if (watched) source_ = std::move(source);
+  return watched;
+}
+
+// Edge-triggered without events: a hang-up, which can't be masked, is then told
+// once and does not turn the loop. Changing a watch needs no memory and so
+// cannot fail, as forgetting it and watching anew could.
+void OutputPump::pause() {
+  paused_ = true;
+  if (source_.is_open()) (void)loop_.change(source_.get(), EPOLLET);
+}
+
+void OutputPump::resume() {
+  paused_ = false;
+  if (source_.is_open()) (void)loop_.change(source_.get(), EPOLLIN);
+}
+
+void OutputPump::on_readable() {
+  if (!paused_) (void)read_chunk();
+}
+
+void OutputPump::drain() {
+  if (!source_.is_open()) return;
+  std::size_t left = capacity_of(source_.get());
+  while (source_.is_open()) {
+    const std::size_t bytes = read_chunk();
+    if (bytes == 0 || bytes >= left) return;
+    left -= bytes;
+  }
+}
+
+void OutputPump::close() {
+  if (!source_.is_open()) return;
+  loop_.forget(source_.get());
+  source_.reset();
+}
+
+// Returns how many bytes came; closes at the end (EIO: of a pty).
+std::size_t OutputPump::read_chunk() {
+  std::array<char, kChunkBytes> chunk;
+  const ssize_t n =
+      sys::retry_eintr([&] { return ::read(source_.get(), chunk.data(), chunk.size()); });
+  if (n > 0) {
+    sink_({chunk.data(), static_cast<std::size_t>(n)});
+    return static_cast<std::size_t>(n);
+  }
+  if (n == 0 || errno != EAGAIN) close();
+  return 0;
+}
+
+}  // namespace wardcase::supervisor

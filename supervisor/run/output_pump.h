@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+#include "sandbox/sys/error.h"
+#include "sandbox/sys/unique_fd.h"
+#include "supervisor/run/event_loop.h"
+
+namespace wardcase::supervisor {
+
+// Reads one output pipe of the program. One chunk a wake-up and no more: a
+// program that writes without pause must not hold the loop away from its own
+// deadline. The sink may pause and close the pump, but not destroy it. At end of
+// file the pump closes itself.
+class OutputPump {
+ public:
+  using Sink = std::function<void(std::string_view)>;
+
+  OutputPump(EventLoop& loop, Sink sink);
+  OutputPump(const OutputPump&) = delete;
+  OutputPump& operator=(const OutputPump&) = delete;
+  ~OutputPump();
+
+  // Takes the non-blocking read end; once in the pump's life. Errors: as EventLoop::watch.
+  [[nodiscard]] sys::Status open(sys::UniqueFd source);
+  // No more bytes until resume(), drain() excepted.
+  void pause();
+  void resume();
+  // After the tree is dead: reads until the pipe is empty, never waiting for its
+  // end (a write end can live on in a socket's queue), bounded by the largest pipe.
+  void drain();
+  void close();
+
+ private:
+  void on_readable();
+  std::size_t read_chunk();
+
+  EventLoop& loop_;
+  Sink sink_;
+  sys::UniqueFd source_;
+  bool paused_ = false;
+};
+
+}  // namespace wardcase::supervisor

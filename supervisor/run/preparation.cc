@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/preparation.h"
+
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "policies/syscall_policy.h"
+#include "sandbox/landlock.h"
+#include "sandbox/seccomp_filter.h"
+
+namespace wardcase::supervisor {
+namespace {
+
+using policies::LimitId;
+using policies::MountMode;
+using policies::Network;
+using sandbox::Enforcement;
+
+constexpr std::uint64_t kMilli = 1000;
+constexpr std::uint64_t kUnlimited = ~0ULL;
+constexpr std::uint64_t kStackBytes = 8ULL << 20;
+constexpr std::uint64_t kFastGrowth = 1ULL << 30;
+constexpr std::chrono::seconds kBackstopSlack{60};
+
+Enforcement& enforcement(Preparation& made, LimitId id) {
+  return made.enforced_by[static_cast<std::size_t>(id)];
+}
+
+std::uint64_t value(const Preparation& made, LimitId id) { return made.limits.get(id).value_or(0); }
+
+// The processors of a box: how many its limit allows, rounded up, beginning
+// anywhere, so that boxes do not all crowd on the first.
+std::vector<unsigned> choose_cpus(const std::vector<unsigned>& usable, std::uint64_t millicpus) {
+  const std::uint64_t count = (millicpus + kMilli - 1) / kMilli;
+  if (count >= usable.size()) return {};
+  std::uint32_t random = 0;
+  (void)!::getrandom(&random, sizeof random, 0);  // any start will do
+  std::vector<unsigned> chosen;
+  for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(usable[(random + i) % usable.size()]);
+  return chosen;
+}
+
+// Limits first of all: everything else reads them.
+sys::Status settle_limits(const RunSpec& spec, Host& host, Preparation& made) {
+  made.limits = spec.limits;
+  auto resolved =
+      made.limits.resolve(static_cast<unsigned>(host.cpus().size()), spec.capture == Capture::keep);
+  if (!resolved) return resolved;
+  rlimit files = {};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+      files.rlim_max < value(made, LimitId::open_files)) {
+    made.limits.set_default(LimitId::open_files, files.rlim_max);
+  }
+  return {};
+}
+
+sys::Status settle_ids(Host& host, Preparation& made) {
+  sandbox::BoxIds& ids = made.request.ids;
+  if (host.can_choose_ids()) {
+    auto lease = host.lease_id();
+    if (!lease) return tl::unexpected(std::move(lease).error().while_doing("lease a host id"));
+    ids.host_uid = ids.host_gid = lease->id();
+    ids.is_leased = true;
+    made.lease.emplace(*std::move(lease));
+    return {};
+  }
+  ids.host_uid = ::geteuid();
+  ids.host_gid = ::getegid();
+  made.isolation.degraded.push_back(
+      {"shared_host_uid", "not root: the box's processes have your own id on the host",
+       "the caller's id", "run as root, or through the wardcase service"});
+  if (const int groups = ::getgroups(0, nullptr); groups > 0) {
+    made.isolation.degraded.push_back(
+        {"supplementary_groups", "an ordinary user may not drop them in a user namespace",
+         "the caller's groups stay", "run as root, or through the wardcase service"});
+  }
+  return {};
+}
+
+// The tmpfs, the rlimits and our own timers need no control group.
+void settle_own_enforcement(Preparation& made) {
+  for (const LimitId id : {LimitId::timeout, LimitId::cpu_time, LimitId::idle_timeout,
+                           LimitId::grace, LimitId::capture, LimitId::output}) {
+    enforcement(made, id) = Enforcement::watcher;
+  }
+  for (const LimitId id :
+       {LimitId::disk, LimitId::disk_inodes, LimitId::file_size, LimitId::open_files}) {
+    enforcement(made, id) = Enforcement::rlimit;
+  }
+}
+
+void settle_fallbacks(Host& host, const std::string& why, Preparation& made) {
+  const std::string fix = "run as root, or in a session with a delegated control group";
+  if (enforcement(made, LimitId::memory) == Enforcement::none) {
+    enforcement(made, LimitId::memory) = Enforcement::watcher;
+    made.isolation.degraded.push_back({"memory_cgroup", why, "a watcher and RLIMIT_DATA", fix});
+  }
+  if (enforcement(made, LimitId::pids) == Enforcement::none) {
+    enforcement(made, LimitId::pids) = Enforcement::rlimit;
+    made.isolation.degraded.push_back(
+        {"pids_cgroup", why, "RLIMIT_NPROC in the box's user namespace", fix});
+  }
+  if (enforcement(made, LimitId::cpus) != Enforcement::none) return;
+  const std::uint64_t millicpus = value(made, LimitId::cpus);
+  // Whole processors can be held by an affinity that the filter pins; parts of one can't.
+  if (millicpus % kMilli == 0 || millicpus >= host.cpus().size() * kMilli) {
+    enforcement(made, LimitId::cpus) = Enforcement::rlimit;
+  } else {
+    made.isolation.degraded.push_back({"cpu_cgroup", why, "processor affinity, rounded up", fix});
+  }
+}
+
+sys::Status settle_cgroup(Host& host, Preparation& made) {
+  sandbox::CgroupLimits limits;
+  limits.memory_bytes = made.limits.get(LimitId::memory);
+  limits.pids = made.limits.get(LimitId::pids);
+  // A quota of all that there is would hold nobody back.
+  if (value(made, LimitId::cpus) < host.cpus().size() * kMilli) {
+    limits.millicpus = made.limits.get(LimitId::cpus);
+  }
+  std::string why;
+  auto cgroup = host.make_cgroup(limits, &why);
+  if (!cgroup) return tl::unexpected(std::move(cgroup).error().while_doing("make a control group"));
+  made.cgroup = *std::move(cgroup);
+  if (made.cgroup != nullptr) {
+    enforcement(made, LimitId::memory) = made.cgroup->memory();
+    enforcement(made, LimitId::pids) = made.cgroup->pids();
+    enforcement(made, LimitId::cpus) = made.cgroup->cpus();
+  }
+  made.request.cgroup = made.cgroup.get();
+  if (why.empty()) why = "no control group may be made here";
+  settle_fallbacks(host, why, made);
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    if (made.limits.is_required(row.id) && enforcement(made, row.id) == Enforcement::none) {
+      return tl::unexpected(sys::plain_error("--" + std::string(row.flag) +
+                                             ": nothing on this host can enforce it: " + why));
+    }
+  }
+  return {};
+}
+
+void settle_rlimits(Preparation& made) {
+  std::vector<sandbox::RlimitRequest>& rlimits = made.request.rlimits;
+  const auto both = [&](int resource, std::uint64_t limit) {
+    rlimits.push_back({resource, limit, limit});
+  };
+  both(RLIMIT_CORE, 0);
+  both(RLIMIT_MEMLOCK, 0);
+  both(RLIMIT_MSGQUEUE, 0);
+  both(RLIMIT_NICE, 0);
+  both(RLIMIT_RTPRIO, 0);
+  both(RLIMIT_NOFILE, value(made, LimitId::open_files));
+  both(RLIMIT_FSIZE, value(made, LimitId::file_size));
+  rlimits.push_back({RLIMIT_STACK, kStackBytes, kUnlimited});
+  if (const auto cpu = made.limits.get(LimitId::cpu_time); cpu) {
+    both(RLIMIT_CPU, *cpu / kMilli + 2);  // for each process: behind our own timer
+  }
+  // No RLIMIT_AS: V8, Go and the JVM reserve tens of gigabytes that they never touch.
+  if (enforcement(made, LimitId::memory) == Enforcement::watcher) {
+    // Loose, so that the watcher tells the cause; it catches what grows faster than we look.
+    const std::uint64_t memory = value(made, LimitId::memory);
+    both(RLIMIT_DATA, std::max(2 * memory, memory + kFastGrowth));
+  }
+  if (enforcement(made, LimitId::pids) == Enforcement::rlimit) {
+    both(RLIMIT_NPROC, value(made, LimitId::pids) + 1);  // init counts
+  }
+}
+
+sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
+  policies::SyscallOptions options;
+  options.refuse_setid_modes =
+      std::any_of(spec.mounts.begin(), spec.mounts.end(),
+                  [](const policies::Mount& mount) { return mount.mode == MountMode::read_write; });
+  made.request.cpus = choose_cpus(host.cpus(), value(made, LimitId::cpus));
+  options.pin_affinity =
+      enforcement(made, LimitId::cpus) == Enforcement::rlimit && !made.request.cpus.empty();
+  auto filter = sandbox::compile_filter(policies::default_syscall_policy(options));
+  if (!filter) return tl::unexpected(filter.error());
+  made.request.filter = *std::move(filter);
+  return {};
+}
+
+void settle_program(const RunSpec& spec, Preparation& made) {
+  sandbox::LaunchRequest& request = made.request;
+  request.argv = spec.argv;
+  request.environment = spec.environment;
+  request.directory = spec.cwd;
+  std::vector<std::string> names = spec.program_names;
+  if (names.empty()) names = {spec.argv.front()};
+  for (const std::string& name : names) {
+    if (name.find('/') != std::string::npos) {
+      request.exec_paths.push_back(name);
+      continue;
+    }
+    for (const std::string& directory : path_directories(spec.environment)) {
+      request.exec_paths.push_back(directory + "/" + name);
+    }
+  }
+  for (const policies::Mount& mount : spec.system_mounts) {
+    request.binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
+  }
+  for (const policies::Mount& mount : spec.mounts) {
+    request.binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user});
+  }
+  for (const PlacedFile& file : spec.files) {
+    request.files.push_back({file.path, file.content.get(), file.mode});
+  }
+  request.scratch_bytes = value(made, LimitId::disk);
+  request.scratch_inodes = value(made, LimitId::disk_inodes);
+  request.network = spec.network;
+  request.with_stdin = spec.stdin_source.is_open();
+  request.merge_stderr = spec.merge_stderr;
+  request.backstop = made.limits.timeout() + made.limits.grace() + kBackstopSlack;
+  request.fault_step = spec.fault_step;
+  request.fault_error = spec.fault_error;
+}
+
+// Features by the name under which they are asked for, and under which their
+// absence is told.
+struct Feature {
+  std::string_view requested;
+  std::string_view degraded;
+};
+constexpr std::array kFeatures = {
+    Feature{"user_namespace", ""},
+    Feature{"mount_namespace", ""},
+    Feature{"pid_namespace", ""},
+    Feature{"ipc_namespace", ""},
+    Feature{"uts_namespace", ""},
+    Feature{"cgroup_namespace", ""},
+    Feature{"seccomp", ""},
+    Feature{"no_new_privs", ""},
+    Feature{"capabilities", ""},
+    Feature{"landlock", "landlock"},
+    Feature{"memory_cgroup", "memory_cgroup"},
+    Feature{"pids_cgroup", "pids_cgroup"},
+    Feature{"own_host_uid", "shared_host_uid"},
+    Feature{"no_supplementary_groups", "supplementary_groups"},
+};
+
+// What a finished launch has in force, every step of it being required.
+void list_isolation(const RunSpec& spec, Host& host, Preparation& made) {
+  Isolation& isolation = made.isolation;
+  if (host.landlock_abi() >= sandbox::kLowestLandlockAbi) {
+    made.request.landlock_abi = host.landlock_abi();
+  } else {
+    isolation.degraded.push_back({"landlock", "the kernel has no Landlock of ABI 2 or later",
+                                  "the mounts alone", "a kernel from 5.19 with Landlock enabled"});
+  }
+  const std::string network = spec.network == Network::none ? "network_namespace" : "network=host";
+  isolation.requested = {network};
+  isolation.effective = {network};
+  for (const Feature& feature : kFeatures) {
+    isolation.requested.emplace_back(feature.requested);
+    const bool is_degraded = std::any_of(
+        isolation.degraded.begin(), isolation.degraded.end(), [&](const Degraded& entry) {
+          return !feature.degraded.empty() && entry.feature == feature.degraded;
+        });
+    if (!is_degraded) isolation.effective.emplace_back(feature.requested);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> path_directories(const std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "PATH=";
+  std::string_view path = kBoxPath;
+  for (const std::string& entry : environment) {
+    if (entry.compare(0, kName.size(), kName) == 0)
+      path = std::string_view(entry).substr(kName.size());
+  }
+  std::vector<std::string> directories;
+  while (!path.empty()) {
+    const std::size_t colon = std::min(path.find(':'), path.size());
+    if (colon > 0) directories.emplace_back(path.substr(0, colon));
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  return directories;
+}
+
+sys::Result<Preparation> prepare(const RunSpec& spec, Host& host) {
+  Preparation made;
+  auto settled = settle_limits(spec, host, made);
+  if (settled) settled = settle_ids(host, made);
+  settle_own_enforcement(made);
+  if (settled) settled = settle_cgroup(host, made);
+  if (settled) settled = settle_filter(spec, host, made);
+  if (!settled) return tl::unexpected(settled.error());
+  settle_rlimits(made);
+  settle_program(spec, made);
+  list_isolation(spec, host, made);
+  return made;
+}
+
+}  // namespace wardcase::supervisor

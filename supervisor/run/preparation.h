@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sandbox/cgroup.h"
+#include "sandbox/launch_request.h"
+#include "sandbox/state_lock.h"
+#include "supervisor/run/host.h"
+#include "supervisor/run/run_record.h"
+#include "supervisor/run/run_spec.h"
+
+namespace wardcase::supervisor {
+
+// A run worked out: what is to be launched, what it holds on the host, who
+// enforces each limit and what had to be replaced.
+struct Preparation {
+  sandbox::LaunchRequest request;
+  std::unique_ptr<sandbox::Cgroup> cgroup;  // nullptr: no control group could be had
+  std::optional<sandbox::IdLease> lease;
+  policies::Limits limits;  // resolved
+  std::array<sandbox::Enforcement, policies::kLimitCount> enforced_by{};
+  Isolation isolation;
+};
+
+// RunSpec -> LaunchRequest. `spec` must outlive the launch: its descriptors are
+// borrowed. Fails, before anything runs, where a limit that was asked for by name can't be
+// enforced.
+[[nodiscard]] sys::Result<Preparation> prepare(const RunSpec& spec, Host& host);
+
+// Directories of the box's PATH in `environment`.
+[[nodiscard]] std::vector<std::string> path_directories(
+    const std::vector<std::string>& environment);
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/run.h"
+
+#include <signal.h>
+#include <sys/random.h>
+
+#include "supervisor/run/run_state.h"
+
+namespace wardcase::supervisor {
+
+Run::Run(EventLoop& loop, Host& host) : impl_(std::make_unique<Impl>(loop, host)) {}
+Run::~Run() = default;
+
+void Run::start(RunSpec spec, RunObserver& observer) { impl_->start(std::move(spec), observer); }
+void Run::stop(int signal) { impl_->stop(signal); }
+void Run::set_frozen(bool frozen) { impl_->set_frozen(frozen); }
+std::vector<TimedStep> Run::timing() const { return impl_->timing(); }
+
+void Run::pause_output(Stream stream) {
+  if (auto& pump = impl_->streams[static_cast<std::size_t>(stream)].pump; pump) pump->pause();
+}
+
+void Run::resume_output(Stream stream) {
+  if (auto& pump = impl_->streams[static_cast<std::size_t>(stream)].pump; pump) pump->resume();
+}
+
+void Run::Impl::start(RunSpec its_spec, RunObserver& its_observer) {
+  WARDCASE_CHECK(observer == nullptr);  // one Run, one run
+  spec = std::move(its_spec);
+  observer = &its_observer;
+  started_at = Clock::now();
+  loop.post([this] { begin(); });
+}
+
+void Run::Impl::stop(int signal) {
+  if (phase == Phase::over || observer == nullptr) return;
+  if (phase == Phase::terminating) {
+    kill_tree();  // asked twice: no more patience
+    return;
+  }
+  if (!has_cause) record.stop_signal = signal;
+  terminate(RunStatus::stopped, "stopped by " + signal_name(signal));
+}
+
+// Where no control group can hold still all of it, the program's own group is stopped.
+void Run::Impl::set_frozen(bool frozen) {
+  if (phase != Phase::running && phase != Phase::terminating) return;
+  is_frozen = frozen;
+  if (made.cgroup != nullptr && made.cgroup->set_frozen(frozen)) return;
+  signal_group(frozen ? SIGSTOP : SIGCONT);
+}
+
+std::string make_id(std::string_view prefix) {
+  constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
+  constexpr int kLength = 26;  // 26 x 5 bits hold 128
+  std::array<unsigned char, kLength> random = {};
+  // At most 256 bytes are never cut short; the pool is ready long before us (getrandom(2)).
+  (void)!::getrandom(random.data(), random.size(), 0);
+  std::string id(prefix);
+  for (const unsigned char byte : random) id += kDigits[byte % kDigits.size()];
+  return id;
+}
+
+}  // namespace wardcase::supervisor

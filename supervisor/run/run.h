@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/setup_report.h"
+#include "supervisor/run/event_loop.h"
+#include "supervisor/run/host.h"
+#include "supervisor/run/run_record.h"
+#include "supervisor/run/run_spec.h"
+
+namespace wardcase::supervisor {
+
+enum class Stream : std::uint8_t { out, err };
+
+// One launch step and when it was done, since the start of the run.
+struct TimedStep {
+  std::string_view who;  // "supervisor", "child", "program", "init"
+  std::string_view name;
+  std::chrono::nanoseconds at;
+};
+
+// Who asked for the run and hears of it. Called on the loop's thread; a call may
+// use any method of the Run except its destructor.
+class RunObserver {
+ public:
+  RunObserver() = default;
+  RunObserver(const RunObserver&) = delete;
+  RunObserver& operator=(const RunObserver&) = delete;
+  virtual ~RunObserver() = default;
+
+  // The program's exec is confirmed.
+  virtual void on_start(std::string_view run_id) = 0;
+  // Raw bytes in order, never empty. `bytes` is gone after the call.
+  virtual void on_output(Stream stream, std::string_view bytes) = 0;
+  // Exactly once, last of all, whatever happened. Nothing of the run exists any more
+  // (unless record.unkillable).
+  virtual void on_end(const RunRecord& record) = 0;
+};
+
+// One execution, from the asking to the record, on a loop that the caller owns.
+// Nothing here blocks.
+class Run {
+ public:
+  Run(EventLoop& loop, Host& host);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run();  // an unfinished run is killed and reaped, without a record
+
+  // Begins. Every failure, bad input included, is told by on_end, in a later turn of the loop.
+  void start(RunSpec spec, RunObserver& observer);
+
+  // Ends the run from outside as `stopped`: SIGTERM, grace, SIGKILL.
+  // `signal` is what the supervisor itself got (15 where there was none). A
+  // second call skips the rest of the grace.
+  void stop(int signal);
+
+  // No more on_output for this stream until resumed; the program then blocks
+  // when its pipe is full. Timers and the kill go on; at the end what is in the pipe is
+  // delivered all the same.
+  void pause_output(Stream stream);
+  void resume_output(Stream stream);
+
+  // Stops and continues the whole box (SIGTSTP, SIGCONT of the command line); wall time goes on.
+  void set_frozen(bool frozen);
+
+  // What the launch spent its time on; complete once on_start came.
+  [[nodiscard]] std::vector<TimedStep> timing() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A fresh id: prefix + 128 random bits in lower-case base32.
+[[nodiscard]] std::string make_id(std::string_view prefix);
+
+}  // namespace wardcase::supervisor

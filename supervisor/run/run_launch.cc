@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+#include <cstdlib>
+
+#include "sandbox/sys/files.h"
+#include "supervisor/run/run_state.h"
+#include "supervisor/run/setup_failure.h"
+
+// From the asking to the confirmed exec. The setup socket tells all of it: the
+// /box directory, the program's pidfd, `ready`, or the step that failed; its end of file after
+// `ready` is the exec, or a death that init reports right after.
+namespace wardcase::supervisor {
+namespace {
+
+using sandbox::SetupMessage;
+using sandbox::SetupStep;
+
+// Mounts on slow file systems must not hold us for ever.
+constexpr std::chrono::seconds kSetupDeadline{10};
+
+// The host's pid of a pidfd: pidfd_open(2), /proc/self/fdinfo.
+pid_t pid_of(int pidfd) {
+  const auto text =
+      sys::read_file(AT_FDCWD, ("/proc/self/fdinfo/" + std::to_string(pidfd)).c_str());
+  if (!text) return -1;
+  const std::size_t at = text->find("\nPid:");
+  return at == std::string::npos ? -1 : std::atoi(text->c_str() + at + 5);
+}
+
+}  // namespace
+
+void Run::Impl::begin() {
+  if (phase == Phase::over) return;  // stopped before it began
+  if (spec.id.empty()) spec.id = make_id("run_");
+  record.id = spec.id;
+  record.language = spec.language;
+  record.limits = spec.limits;
+  if (spec.argv.empty() || spec.argv.front().empty()) {
+    return fail_before_launch(RunStatus::invalid_request, "no program is named");
+  }
+  auto prepared = prepare(spec, host);
+  if (!prepared) return fail_before_launch(RunStatus::setup_failed, prepared.error().message());
+  made = *std::move(prepared);
+  record.limits = made.limits;
+  record.enforced_by = made.enforced_by;
+  record.isolation = made.isolation;
+  marks.push_back({"prepared", Clock::now()});
+  auto launched = sandbox::launch(made.request, &marks);
+  if (!launched) {
+    std::string text = launched.error().message();
+    if (const std::string fix = namespace_fix(launched.error().code); !fix.empty()) {
+      text += "; " + fix;
+    }
+    return fail_before_launch(RunStatus::setup_failed, text);
+  }
+  box = *std::move(launched);
+  if (made.cgroup != nullptr) made.cgroup->close_tasks();
+  // The descriptors of files and stdin were the box's to copy; the pump takes stdin itself.
+  watch_box();
+}
+
+void Run::Impl::watch_box() {
+  deadline = loop.at(Clock::now() + kSetupDeadline, [this] {
+    set_cause(RunStatus::setup_failed, "set up the box: not done after 10 s");
+    kill_tree();
+  });
+  for (const Stream stream : {Stream::out, Stream::err}) {
+    StreamState& state = streams[static_cast<std::size_t>(stream)];
+    if (spec.capture == Capture::keep) state.store.emplace(limit(policies::LimitId::capture));
+  }
+  if (spec.capture == Capture::keep) merged.emplace(2 * limit(policies::LimitId::capture));
+  auto watched = loop.watch(box.setup.get(), EPOLLIN, [this](std::uint32_t) { drain_setup(); });
+  if (watched) {
+    watched = loop.watch(box.life.get(), EPOLLIN, [this](std::uint32_t) { drain_life(); });
+  }
+  if (watched) {
+    watched = loop.watch(box.init_pidfd.get(), EPOLLIN, [this](std::uint32_t) { on_init_gone(); });
+  }
+  if (watched && made.cgroup != nullptr && made.cgroup->oom_fd() >= 0) {
+    watched = loop.watch(made.cgroup->oom_fd(), made.cgroup->oom_epoll_events(),
+                         [this](std::uint32_t) { check_memory_event(); });
+  }
+  if (!watched) {
+    return fail_before_launch(RunStatus::setup_failed, watched.error().message());
+  }
+  open_pump(Stream::out, std::move(box.stdout_read));
+  if (!spec.merge_stderr) open_pump(Stream::err, std::move(box.stderr_read));
+  if (!box.stdin_write.is_open()) return;
+  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(box.stdin_write));
+  if (!pump) return terminate(RunStatus::setup_failed, pump.error().message());
+  stdin_pump = *std::move(pump);
+}
+
+void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
+  StreamState& state = streams[static_cast<std::size_t>(stream)];
+  state.pump = std::make_unique<OutputPump>(
+      loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); });
+  auto opened = state.pump->open(std::move(source));
+  if (!opened) terminate(RunStatus::setup_failed, opened.error().message());
+}
+
+void Run::Impl::drain_setup() {
+  while (box.setup.is_open()) {
+    ReceivedMessage received;
+    switch (receive_message(box.setup.get(), received)) {
+      case ChannelState::nothing_yet:
+        return;
+      case ChannelState::closed:
+        loop.forget(box.setup.get());
+        box.setup.reset();
+        if (is_ready && !has_cause) confirm_exec();
+        return;
+      case ChannelState::message:
+        on_setup_message(received);
+        break;
+    }
+  }
+}
+
+void Run::Impl::on_setup_message(ReceivedMessage& received) {
+  switch (received.message.kind) {
+    case SetupMessage::Kind::box_directory:
+      box_directory = std::move(received.descriptor);
+      break;
+    case SetupMessage::Kind::program:
+      program_pidfd = std::move(received.descriptor);
+      program = pid_of(program_pidfd.get());
+      take_timing(received.message, "child");
+      if (received.message.root_by_chroot) {
+        record.isolation.degraded.push_back(
+            {"pivot_root", "the host's root file system can't be pivoted away", "chroot", ""});
+      }
+      break;
+    case SetupMessage::Kind::ready:
+      is_ready = true;
+      take_timing(received.message, "program");
+      break;
+    case SetupMessage::Kind::failed:
+      on_setup_failed(received.message);
+      break;
+    case SetupMessage::Kind::program_ended:
+      break;  // only life carries it
+  }
+}
+
+void Run::Impl::on_setup_failed(const SetupMessage& message) {
+  if (message.step == SetupStep::exec) {
+    const std::string_view name = spec.program_names.empty() ? std::string_view(spec.argv.front())
+                                                             : spec.program_names.front();
+    ExecFailure failure = describe_exec_failure(message.error, name, made.request.exec_paths);
+    set_cause(RunStatus::cannot_execute, std::move(failure.error));
+    if (record.status == RunStatus::cannot_execute) record.exit_code = failure.exit_code;
+  } else {
+    set_cause(RunStatus::setup_failed,
+              describe_setup_failure(message.step, message.error, box.text(message.object)));
+  }
+  kill_tree();
+}
+
+void Run::Impl::confirm_exec() {
+  is_exec_confirmed = true;
+  exec_at = Clock::now();
+  last_output_at = exec_at;
+  record.setup = std::chrono::duration_cast<std::chrono::microseconds>(exec_at - started_at);
+  phase = Phase::running;
+  arm_limits();
+  observer->on_start(spec.id);
+}
+
+void Run::Impl::take_timing(const SetupMessage& message, std::string_view who) {
+  Lane lane{who, {}};
+  std::copy(std::begin(message.done_at), std::end(message.done_at), lane.done_at.begin());
+  lanes.push_back(lane);
+}
+
+std::vector<TimedStep> Run::Impl::timing() const {
+  std::vector<TimedStep> steps;
+  const auto since = [&](Clock::time_point at) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(at - started_at);
+  };
+  for (const sandbox::LaunchMark& mark : marks) {
+    steps.push_back({"supervisor", mark.name, since(mark.at)});
+  }
+  for (const Lane& lane : lanes) {
+    for (std::size_t i = 0; i < lane.done_at.size(); ++i) {
+      const auto step = static_cast<SetupStep>(i);
+      // The program's lane begins as a copy of the child's.
+      const bool inherited = lane.who == "program" && step <= SetupStep::fork_program;
+      if (lane.done_at[i] == 0 || inherited) continue;
+      steps.push_back({lane.who, sandbox::step_name(step),
+                       since(Clock::time_point(std::chrono::nanoseconds(lane.done_at[i])))});
+    }
+  }
+  if (is_exec_confirmed) steps.push_back({"supervisor", "exec_confirmed", since(exec_at)});
+  return steps;
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/limits.h"
+#include "policies/policy.h"
+#include "sandbox/setup_report.h"
+#include "sandbox/sys/unique_fd.h"
+
+namespace wardcase::supervisor {
+
+// A file that is put in the box before the program starts; its bytes come from
+// a descriptor (a memfd, or the user's file), never through argv.
+struct PlacedFile {
+  std::string path;       // absolute in the box, below /box or /run/wardcase
+  sys::UniqueFd content;  // a regular file or memfd, read from its start
+  mode_t mode = 0644;
+};
+
+enum class Capture : std::uint8_t {
+  count,  // pass-through: bytes are handed to the observer and only counted
+  keep,   // head and tail are kept for the record, too
+};
+
+// What is asked for: everything a run needs to know, with nothing worked out yet.
+struct RunSpec {
+  std::string id;  // run_...; chosen by Run where empty
+  std::optional<std::string> language;
+  // argv[0] is a path in the box, or a name looked for on the box's PATH.
+  // program_names, where not empty, are tried in this order in its place (interpreter candidates).
+  std::vector<std::string> argv;
+  std::vector<std::string> program_names;
+  std::vector<std::string> environment;  // "NAME=VALUE", the whole of it
+  std::string cwd = "/box";
+  std::vector<PlacedFile> files;
+  std::vector<policies::Mount> mounts;  // -v, checked; target "/box" is the workspace
+  std::vector<policies::Mount>
+      system_mounts;  // of languages and --interpreter: read-only, never id-mapped for uid 0
+  policies::Network network = policies::Network::none;
+  policies::Limits limits;     // not yet resolved
+  sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
+  bool merge_stderr = false;
+  Capture capture = Capture::keep;
+
+  // For tests alone: this step of the launch fails with this errno.
+  sandbox::SetupStep fault_step = sandbox::SetupStep::none;
+  int fault_error = 0;
+};
+
+// Where the box's files come from and PATH leads; also what HOME is.
+inline constexpr std::string_view kBoxPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+inline constexpr std::string_view kBoxHome = "/home/user";
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/units.h"
+#include "sandbox/launch.h"
+#include "supervisor/run/event_loop.h"
+#include "supervisor/run/host_stream.h"
+#include "supervisor/run/output_pump.h"
+#include "supervisor/run/output_store.h"
+#include "supervisor/run/preparation.h"
+#include "supervisor/run/run.h"
+#include "supervisor/run/setup_channel.h"
+
+// The inside of a Run, in three parts: launching (run_launch.cc), watching
+// limits (run_watch.cc), ending (run_end.cc).
+//
+//   starting --exec confirmed--> running --cause--> terminating --grace--> killing --init gone-->
+//   over
+//       \______________________________ a failed step _____________________/
+//
+// A cause is what ends a run; the first one stands. Everything after it (a TERM
+// handler's exit 0, an out-of-memory kill in the grace) changes the record's
+// details, never its status.
+namespace wardcase::supervisor {
+
+enum class Phase : std::uint8_t { starting, running, terminating, killing, over };
+
+// One stream: its pump, what is kept of it, and how much came.
+struct StreamState {
+  std::unique_ptr<OutputPump> pump;
+  std::optional<OutputStore> store;
+  std::uint64_t bytes = 0;
+};
+
+struct Run::Impl {
+  Impl(EventLoop& its_loop, Host& its_host) : loop(its_loop), host(its_host) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  // run.cc: the public calls
+  void start(RunSpec its_spec, RunObserver& its_observer);
+  void stop(int signal);
+  void set_frozen(bool frozen);
+
+  // run_launch.cc
+  void begin();
+  void watch_box();
+  void open_pump(Stream stream, sys::UniqueFd source);
+  void drain_setup();
+  void on_setup_message(ReceivedMessage& received);
+  void on_setup_failed(const sandbox::SetupMessage& message);
+  void confirm_exec();
+  void take_timing(const sandbox::SetupMessage& message, std::string_view who);
+  [[nodiscard]] std::vector<TimedStep> timing() const;
+
+  // run_watch.cc
+  void arm_limits();
+  void on_output(Stream stream, std::string_view bytes);
+  void check_idle();
+  void check_cpu_time();
+  void check_tree();
+  void check_memory_event();
+  [[nodiscard]] std::chrono::microseconds cpu_used();
+  void note_limit(policies::LimitId id);
+  [[nodiscard]] std::uint64_t limit(policies::LimitId id) const;
+
+  // run_end.cc
+  // Sets the cause if there is none yet.
+  void set_cause(RunStatus status, std::string error);
+  // Ends the run for a cause: SIGTERM, then after the grace SIGKILL.
+  void terminate(RunStatus status, std::string error);
+  void kill_tree();
+  void signal_group(int signal) const;
+  void drain_life();
+  void on_program_ended(const sandbox::SetupMessage& message);
+  [[nodiscard]] bool died_before_exec() const;
+  void on_init_gone();
+  void finish();
+  void collect();
+  void remove_cgroup();
+  void hand_over();
+  void fail_before_launch(RunStatus status, std::string error);
+  void release_timers();
+
+  EventLoop& loop;
+  Host& host;
+  RunSpec spec;
+  RunObserver* observer = nullptr;
+  Preparation made;
+  sandbox::Box box;
+  sys::UniqueFd box_directory;
+  sys::UniqueFd program_pidfd;
+  pid_t program = -1;  // on the host; valid while init leaves it unreaped
+
+  Phase phase = Phase::starting;
+  bool is_ready = false;  // the program's filter is loaded: only exec is left
+  bool is_exec_confirmed = false;
+  bool has_ended = false;  // init told how the program ended
+  bool has_cause = false;
+  bool is_frozen = false;
+  int removal_tries = 0;
+
+  RunRecord record;
+  std::array<StreamState, 2> streams;
+  std::optional<OutputStore> merged;
+  std::unique_ptr<StdinPump> stdin_pump;
+
+  Clock::time_point started_at;
+  Clock::time_point exec_at;
+  Clock::time_point last_output_at;
+  std::uint64_t peak_tree_bytes = 0;
+  std::uint64_t peak_tree_threads = 0;
+  std::chrono::microseconds last_tree_cpu{0};
+  std::vector<sandbox::LaunchMark> marks;
+  struct Lane {
+    std::string_view who;
+    std::array<std::uint64_t, sandbox::kSetupStepCount> done_at{};
+  };
+  std::vector<Lane> lanes;
+
+  // The timers that may be armed at once; release_timers() cancels all.
+  EventLoop::TimerId deadline = 0;  // setup deadline, then wall time, then grace, then giving up
+  EventLoop::TimerId idle_timer = 0;
+  EventLoop::TimerId cpu_timer = 0;
+  EventLoop::TimerId tree_timer = 0;
+};
+
+}  // namespace wardcase::supervisor

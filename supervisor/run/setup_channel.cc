@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/setup_channel.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sandbox/sys/retry.h"
+
+namespace wardcase::supervisor {
+namespace {
+
+void take_descriptor(msghdr& header, sys::UniqueFd& descriptor) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+    descriptor.reset(fd);
+  }
+}
+
+}  // namespace
+
+ChannelState receive_message(int socket, ReceivedMessage& received) {
+  iovec part = {&received.message, sizeof received.message};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  const ssize_t size = sys::retry_eintr(
+      [&]() noexcept { return ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+  if (size < 0) {
+    return errno == EAGAIN || errno == EWOULDBLOCK ? ChannelState::nothing_yet
+                                                   : ChannelState::closed;
+  }
+  take_descriptor(header, received.descriptor);
+  if (size != static_cast<ssize_t>(sizeof received.message)) return ChannelState::closed;
+  return ChannelState::message;
+}
+
+}  // namespace wardcase::supervisor

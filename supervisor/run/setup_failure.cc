@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/setup_failure.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sandbox/sys/error.h"
+
+namespace wardcase::supervisor {
+namespace {
+
+using sandbox::SetupStep;
+
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
+
+std::string setup_fix(SetupStep step, int error) {
+  if (step == SetupStep::mount_proc && error == EPERM) {
+    return "the host's /proc is partly covered, as in a container; on Docker: "
+           "--security-opt systempaths=unconfined";
+  }
+  if ((step == SetupStep::private_mounts || step == SetupStep::make_root) && error == EPERM) {
+    return "a security module (AppArmor?) gives no capabilities in user namespaces; "
+           "'wardcase doctor' tells more";
+  }
+  if (step == SetupStep::place_files && error == ENOSPC) return "raise --disk";
+  if (step == SetupStep::enter_directory && error == ENOENT) {
+    return "-w names a directory that is not in the box";
+  }
+  if (step == SetupStep::fork_program && error == EAGAIN) return "raise --pids";
+  return {};
+}
+
+std::string directories_of(const std::vector<std::string>& paths) {
+  std::string list;
+  std::vector<std::string> seen;
+  for (const std::string& path : paths) {
+    const std::string directory = path.substr(0, path.rfind('/'));
+    if (std::find(seen.begin(), seen.end(), directory) != seen.end()) continue;
+    seen.push_back(directory);
+    list += (list.empty() ? "" : ", ") + directory;
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string describe_setup_failure(SetupStep step, int error, std::string_view object) {
+  std::string what = "set up the box: " + std::string(sandbox::step_words(step));
+  if (!object.empty()) what += " '" + std::string(object) + "'";
+  std::string text = sys::Error{error, what}.message();
+  if (const std::string fix = setup_fix(step, error); !fix.empty()) text += "; " + fix;
+  return text;
+}
+
+ExecFailure describe_exec_failure(int error, std::string_view name,
+                                  const std::vector<std::string>& tried) {
+  const std::string quoted = "'" + std::string(name) + "'";
+  if (error == ENOENT || error == ENOTDIR) {
+    const bool is_path = name.find('/') != std::string_view::npos;
+    return {kNotFound,
+            is_path ? quoted +
+                          " is not in the box, or the interpreter in its first "
+                          "line is not"
+                    : quoted + " was not found in the box; looked in " + directories_of(tried)};
+  }
+  std::string text = sys::Error{error, "execute " + quoted}.message();
+  if (error == ENOEXEC) text += "; scripts need a #! line or -l LANGUAGE";
+  return {kCannotExecute, text};
+}
+
+std::string namespace_fix(int error) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+      return "user namespaces are not allowed here; on Debian: sysctl "
+             "kernel.unprivileged_userns_clone=1; on Ubuntu an AppArmor profile is needed; in a "
+             "container its seccomp profile must allow them; see 'wardcase doctor'";
+    case ENOSPC:
+    case EUSERS:
+      return "the limit of namespaces is reached; see /proc/sys/user/max_user_namespaces";
+    default:
+      return {};
+  }
+}
+
+}  // namespace wardcase::supervisor

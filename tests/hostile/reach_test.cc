@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// Programs that reach for the host: its files, its processes, the caller's secrets.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "tests/support/wardcase_command.h"
+
+namespace wardcase::test {
+namespace {
+
+using HostileReach = WithCaller;
+WARDCASE_AS_ROOT_AND_USER(HostileReach);
+
+TEST_P(HostileReach, NoWayLeadsBackToTheOldRoot) {
+  const ScratchDirectory host(caller());
+  const std::string secret = host.write("secret", "of the host");
+  const std::string program = Workplace::get().program("escape_root").string();
+  const Outcome control = Command::other(caller(), {program, secret}).finish();
+  EXPECT_NE(control.out().find("reached " + secret), std::string::npos) << control;
+  for (const std::string& target : {secret, std::string("/etc/shadow")}) {
+    const Record record = hostile("escape_root", {target});
+    EXPECT_EQ(record.out(), "armed\n") << record;
+  }
+}
+
+TEST_P(HostileReach, OnlyInitIsToBeSeenAndItTellsNothing) {
+  const Record record = hostile("look_around");
+  std::string out = record.out();
+  ASSERT_EQ(out.find("armed\n"), 0U) << record;
+  EXPECT_EQ(out.find(" can be read"), std::string::npos) << out;
+  EXPECT_EQ(out.find("/environ gives"), std::string::npos) << out;
+  EXPECT_EQ(out.find("/mem gives"), std::string::npos) << out;
+  EXPECT_EQ(out.find("/maps gives"), std::string::npos) << out;
+  EXPECT_EQ(out.find("process 2"), std::string::npos) << out;
+  EXPECT_EQ(out.find("process 3"), std::string::npos) << out;
+}
+
+TEST_P(HostileReach, OutsideABoxThereIsMuchToSee) {
+  const Outcome control =
+      Command::other(caller(), {Workplace::get().program("look_around").string()}).finish();
+  EXPECT_NE(control.out().find("/cmdline gives"), std::string::npos) << control;
+}
+
+TEST_P(HostileReach, TheHostFileBehindStdoutCantBeReadOrCut) {
+  const ScratchDirectory host(caller());
+  const std::string path = host.write("log", "secret\n");
+  const std::string program = Workplace::get().program("reopen_stdout").string();
+  const sys::UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const Outcome outcome = run_command({program}).output_to(file.get()).finish();
+  EXPECT_EQ(outcome.err(), "armed\nregular file: no\ntruncate: EINVAL\n");
+  EXPECT_EQ(read_file(path), "secret\n");
+
+  const Outcome control = Command::other(caller(), {program}).output_to(file.get()).finish();
+  EXPECT_NE(control.err().find("read: secret"), std::string::npos) << control;
+}
+
+TEST_P(HostileReach, AnAbstractSocketOfTheHostIsOutOfReach) {
+  const std::string name = "wardcase-test-" + std::to_string(::getpid());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const sys::UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+
+  const std::string program = Workplace::get().program("abstract_socket").string();
+  EXPECT_EQ(Command::other(caller(), {program, name}).finish().out(), "armed\nconnected\n");
+  EXPECT_EQ(hostile("abstract_socket", {name}).out(), "armed\nECONNREFUSED\n");
+}
+
+TEST_P(HostileReach, NoSetidFileIsLeftInADirectoryOfTheHost) {
+  const ScratchDirectory shared(caller());
+  const Record record =
+      hostile("setid_files", {"/out"}, {"-v", shared.path().string() + ":/out:rw"});
+  EXPECT_EQ(record.out(), "armed\n") << record;
+  EXPECT_TRUE(std::filesystem::exists(shared.path() / "chmod"));  // plain files can be made
+  for (const auto& entry : std::filesystem::directory_iterator(shared.path())) {
+    struct stat status {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 06000U, 0U) << entry.path();
+  }
+
+  const ScratchDirectory outside(caller());
+  const Outcome control =
+      Command::other(caller(),
+                     {Workplace::get().program("setid_files").string(), outside.path().string()})
+          .finish();
+  EXPECT_NE(control.out().find("setid: open\n"), std::string::npos) << control;
+}
+
+TEST_P(HostileReach, TheHostsDevNullStaysAsItIs) {
+  struct stat before {};
+  struct stat after {};
+  ASSERT_EQ(::stat("/dev/null", &before), 0);
+  const Record record =
+      bash("echo armed; chmod 600 /dev/null; chown 1000 /dev/null; rm /dev/null; true");
+  EXPECT_EQ(record.out(), "armed\n") << record;
+  ASSERT_EQ(::stat("/dev/null", &after), 0);
+  EXPECT_EQ(before.st_mode, after.st_mode);
+  EXPECT_EQ(before.st_uid, after.st_uid);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+}
+
+}  // namespace
+}  // namespace wardcase::test

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+#
+# What a user may meet is written down: each long option in README.md or
+# wardcase(1), each status in README.md, each make target in `make help`.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build}
+
+bad=0
+complain() {
+  printf '%s\n' "$*"
+  bad=1
+}
+
+if [[ ! -x $build/wardcase ]]; then
+  echo "$build/wardcase is not built"
+  exit 77
+fi
+for option in $("$build/wardcase" run --help | grep -o -E -e '--[a-z][a-z-]+' | sort -u); do
+  # roff writes a hyphen of an option as \-.
+  sed 's/\\-/-/g' README.md packaging/man/wardcase.1 | grep -q -E -e "$option([^a-z-]|$)" ||
+    complain "neither README.md nor packaging/man/wardcase.1 tells of $option"
+done
+
+statuses=$(sed -n '/^enum class RunStatus/,/^};/s/^  \([a-z_]*\),$/\1/p' supervisor/run/run_record.h)
+[[ -n $statuses ]] || complain 'supervisor/run/run_record.h: found no statuses'
+for status in $statuses; do
+  grep -q -F "\`$status\`" README.md || complain "README.md does not tell of the status \`$status\`"
+done
+
+help=$(make help)
+mapfile -t targets < <(sed -n "s/^\.PHONY: //p" Makefile | tr " " "\n" | grep -v -x -E "tests|FORCE")
+for target in "${targets[@]}"; do
+  grep -q -E "^make $target " <<<"$help" || complain "\`make help\` does not tell of $target"
+done
+exit $bad

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+#
+# `make install` puts exactly these files below DESTDIR, and uninstall removes them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+if [[ ! -x build/wardcase ]]; then
+  echo 'build/wardcase is not built'
+  exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+make -s install DESTDIR="$scratch" PREFIX=/usr
+diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
+755 usr/bin/wardcase
+644 usr/share/man/man1/wardcase.1
+END
+make -s uninstall DESTDIR="$scratch" PREFIX=/usr
+if [[ -n $(find "$scratch" -type f) ]]; then
+  echo 'left behind by uninstall:'
+  find "$scratch" -type f
+  exit 1
+fi

@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+"""Runs test suites, each under a time limit, and sums them up.
+
+usage: run_suites.py BUILD_DIRECTORY SUITE...    suites: unit, integration, hostile, lint
+
+The last line is `N passed, N failed, N skipped`. The exit status is 1 if a test
+failed, or if one was skipped while WARDCASE_TEST_MUST_RUN=1. A suite that crashes
+or runs out of time counts as one failed test. For an ordinary user, what was
+skipped is run once more as root where sudo asks for no password.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+LIMIT_SECONDS = {"unit": 180, "integration": 420, "hostile": 420, "lint": 180}
+SKIPPED_LINT = 77  # as automake has it
+
+# Taken by each suite's tests; make's own would reach the `make` that a lint runs.
+NOT_FOR_TESTS = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "WARDCASE_TEST_MUST_RUN")
+
+
+def environment(build):
+    kept = {k: v for k, v in os.environ.items() if k not in NOT_FOR_TESTS}
+    return kept | {
+        "WARDCASE_BINARY": str(build / "wardcase"),
+        "WARDCASE_TEST_PROGRAMS": str(build / "tests/programs"),
+    }
+
+
+def run(command, suite, build):
+    limited = ["timeout", "--kill-after=10", str(LIMIT_SECONDS[suite]), *command]
+    return subprocess.run(
+        limited, env=environment(build), stdin=subprocess.DEVNULL, check=False
+    ).returncode
+
+
+def gtest_results(report):
+    for case in report.get("testsuites", []):
+        for test in case["testsuite"]:
+            if test["status"] != "RUN":
+                continue
+            name = f"{case['name']}.{test['name']}"
+            if test.get("failures"):
+                yield name, "failed"
+            else:
+                yield name, "skipped" if test["result"] == "SKIPPED" else "passed"
+
+
+def run_binary(suite, build, prefix=(), only=()):
+    """Names and outcomes of a GoogleTest program."""
+    report = build / "tests" / f"{suite}.json"
+    report.unlink(missing_ok=True)
+    arguments = [f"--gtest_output=json:{report}"]
+    if only:
+        arguments.append("--gtest_filter=" + ":".join(only))
+    status = run([*prefix, build / "tests" / suite, *arguments], suite, build)
+    results = dict(gtest_results(json.loads(report.read_text()))) if report.exists() else {}
+    if status != 0 and "failed" not in results.values():
+        how = {124: "ran out of time", -9: "ran out of time"}.get(status, f"ended with status {status}")
+        print(f"{suite}: {how}")
+        results[f"{suite} {how}"] = "failed"
+    return results
+
+
+def can_become_root():
+    try:
+        command = ["sudo", "-n", "true"]
+        return os.geteuid() != 0 and subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:  # there is no sudo
+        return False
+
+
+def run_gtest_suite(suite, build):
+    results = run_binary(suite, build)
+    skipped = [name for name, outcome in results.items() if outcome == "skipped"]
+    if skipped and can_become_root():
+        kept = [f"{k}={v}" for k, v in environment(build).items() if k.startswith("WARDCASE_")]
+        results |= run_binary(suite, build, prefix=["sudo", "-n", "env", *kept], only=skipped)
+    return results
+
+
+def run_lints(build):
+    results = {}
+    for lint in sorted(pathlib.Path("tests/lint").glob("check_*")):
+        status = run([lint, build], "lint", build)
+        outcome = {0: "passed", SKIPPED_LINT: "skipped"}.get(status, "failed")
+        results[lint.name] = outcome
+        if outcome != "passed":
+            print(f"{lint}: {outcome}")
+    return results
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    os.chdir(pathlib.Path(__file__).resolve().parents[2])
+    build = pathlib.Path(sys.argv[1]).absolute()
+    total = collections.Counter()
+    for suite in sys.argv[2:]:
+        print(f"{suite} ...", flush=True)
+        results = run_lints(build) if suite == "lint" else run_gtest_suite(suite, build)
+        if not results:
+            print(f"{suite}: no test ran")
+            results = {suite: "failed"}
+        for name, outcome in results.items():
+            if outcome != "passed":
+                print(f"{outcome}: {suite}: {name}")
+        total.update(results.values())
+    print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped", flush=True)
+    must_run = os.environ.get("WARDCASE_TEST_MUST_RUN") == "1"
+    return 1 if total["failed"] or (must_run and total["skipped"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
