@@ -19,7 +19,10 @@ show() {
   shift 2
   printf '$ wardcase'
   for word in "$@"; do
-    printf ' %s' "${word#"$programs/"}"
+    case $word in
+    *[!A-Za-z0-9._/-]*) printf " '%s'" "$word" ;;
+    *) printf ' %s' "${word#"$programs/"}" ;;
+    esac
   done
   printf '\n'
   code=0

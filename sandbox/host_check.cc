@@ -206,6 +206,9 @@ std::string_view holder_name(Enforcement enforcement) {
   }
 }
 
+// The controllers mostly fail for one reason: the first to be named stands for all.
+std::string first_reason(const std::string& why) { return why.substr(0, why.find("; ")); }
+
 HostCheck describe_leaf(Cgroup& leaf, const std::string& why) {
   HostCheck check = {"control groups", CheckState::ok, "", ""};
   const std::pair<std::string_view, Enforcement> holders[] = {
@@ -215,7 +218,7 @@ HostCheck describe_leaf(Cgroup& leaf, const std::string& why) {
     if (holder == Enforcement::none) check.state = CheckState::warn;
   }
   check.detail += leaf.can_kill() ? "kill at once" : "kill by init alone";
-  if (check.state == CheckState::warn && !why.empty()) check.detail += "; " + why;
+  if (check.state == CheckState::warn && !why.empty()) check.detail += "; " + first_reason(why);
   if (!remove_leaf(leaf)) {
     check.state = CheckState::warn;
     check.detail += "; the leaf could not be removed";
@@ -243,7 +246,8 @@ sys::Result<HostCheck> try_cgroups() {
   const CgroupLimits limits = {.memory_bytes = 64U << 20, .pids = 16, .millicpus = 1000};
   auto leaf = CgroupHost::discover(*mounts).create(lock->name() + ".leaf", limits, &why);
   if (!leaf) return tl::unexpected(std::move(leaf).error());
-  if (*leaf == nullptr) return tl::unexpected(sys::plain_error("none can be used: " + why));
+  if (*leaf == nullptr)
+    return tl::unexpected(sys::plain_error("none can be used: " + first_reason(why)));
   return describe_leaf(**leaf, why);
 }
 

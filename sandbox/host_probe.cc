@@ -169,7 +169,9 @@ sys::Result<ProbeErrors> probe_box() {
     (void)::kill(child, SIGKILL);  // not reaped yet, so the number is still its own
     (void)sys::retry_eintr([&] { return ::waitpid(child, nullptr, 0); });
   }
-  if (::geteuid() == 0) errors.set(ProbeStep::map_mount_ids, map_mount_ids());
+  if (::geteuid() == 0 && errors.of(ProbeStep::map_ids) == 0) {
+    errors.set(ProbeStep::map_mount_ids, map_mount_ids());
+  }
   return errors;
 }
 

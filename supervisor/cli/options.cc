@@ -32,37 +32,45 @@ bool takes_value(std::span<const OptionRow> table, std::string_view name, bool i
   });
 }
 
-// How many words from the front belong to us. Boost would go on looking for
-// options behind the file, and those are the program's.
-std::size_t count_option_words(std::span<const OptionRow> table,
-                               std::span<const std::string> words) {
-  std::size_t i = 0;
-  while (i < words.size()) {
-    const std::string_view word = words[i];
-    if (word.size() < 2 || word[0] != '-' || word == "--") break;
-    bool wants_next = false;
-    if (word[1] == '-') {
-      wants_next = word.find('=') == std::string_view::npos &&
-                   takes_value(table, word.substr(2), /*is_short=*/false);
-    } else {
-      // In "-qm64m" the first that takes a value takes the rest of the word.
-      std::size_t letter = 1;
-      while (letter < word.size() && !takes_value(table, word.substr(letter, 1), true)) ++letter;
-      wants_next = letter + 1 == word.size();
-    }
-    i += wants_next ? 2 : 1;
+// Whether the word's option has its value in the word behind it.
+bool wants_next_word(std::span<const OptionRow> table, std::string_view word) {
+  if (word[1] == '-') {
+    return word.find('=') == std::string_view::npos &&
+           takes_value(table, word.substr(2), /*is_short=*/false);
   }
-  return std::min(i, words.size());
+  // In "-qm64m" the first letter that takes a value takes the rest of the word.
+  std::size_t letter = 1;
+  while (letter < word.size() && !takes_value(table, word.substr(letter, 1), /*is_short=*/true)) {
+    ++letter;
+  }
+  return letter + 1 == word.size();
+}
+
+// Moves the words that are ours from the front of `words`. Boost would go on
+// looking for options behind the file, and those are the program's; and it
+// would not take a value that looks like an option, unless it is joined to its own.
+Values take_option_words(std::span<const OptionRow> table, std::span<const std::string>& words) {
+  Values ours;
+  while (!words.empty() && words[0].size() >= 2 && words[0][0] == '-' && words[0] != "--") {
+    ours.push_back(words[0]);
+    const bool has_value = wants_next_word(table, words[0]) && words.size() > 1;
+    if (has_value && words[1].starts_with('-')) {
+      ours.back() += (words[0][1] == '-' ? "=" : "") + words[1];
+    } else if (has_value) {
+      ours.push_back(words[1]);
+    }
+    words = words.subspan(has_value ? 2 : 1);
+  }
+  return ours;
 }
 
 }  // namespace
 
 sys::Result<CommandLine> CommandLine::parse(std::span<const OptionRow> table,
                                             std::span<const std::string> words) {
-  const std::size_t ours = count_option_words(table, words);
-  const auto first_operand = words.begin() + static_cast<std::ptrdiff_t>(ours);
+  const Values ours = take_option_words(table, words);
   CommandLine line;
-  line.operands_.assign(first_operand, words.end());
+  line.operands_.assign(words.begin(), words.end());
   constexpr int kStyle =
       po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {

@@ -48,9 +48,9 @@ bool write_all(int to, const char* bytes, std::size_t size) noexcept {
 void close_all_but(int from, int to) noexcept {
   const auto low = static_cast<unsigned>(std::min(from, to));
   const auto high = static_cast<unsigned>(std::max(from, to));
-  if (low > 0) (void)::close_range(0, low - 1, 0);
-  if (high > low + 1) (void)::close_range(low + 1, high - 1, 0);
-  (void)::close_range(high + 1, std::numeric_limits<unsigned>::max(), 0);
+  if (low > 0) (void)sys::close_range(0, low - 1, 0);
+  if (high > low + 1) (void)sys::close_range(low + 1, high - 1, 0);
+  (void)sys::close_range(high + 1, std::numeric_limits<unsigned>::max(), 0);
 }
 
 [[noreturn]] void copy_and_exit(int from, int to, pid_t supervisor) noexcept {

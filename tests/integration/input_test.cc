@@ -62,12 +62,14 @@ TEST_P(Input, EmptyCodeIsAProgramThatDoesNothing) {
   EXPECT_TRUE(bash("").is_true("success"));
 }
 
-TEST_P(Input, ANulByteInTheCodeIsTheInterpretersToJudge) {
-  const Outcome outcome = run_command({"--json", "-l", "python", "-"})
-                              .input(std::string("print(1)\n\0print(2)\n", 19))
-                              .finish();
-  EXPECT_EQ(outcome.record().status(), "exited") << outcome;
-  EXPECT_EQ(outcome.exit_code, 1);
+TEST_P(Input, ANulByteInTheCodeReachesTheInterpreter) {
+  using namespace std::string_literals;
+  const Outcome python =
+      run_command({"-l", "python", "-"}).input("print(1)\n\0print(2)\n"s).finish();
+  EXPECT_EQ(python.signal, 0) << python;
+  EXPECT_LE(python.exit_code, 1);  // how Python takes it depends on its version
+  const Outcome bash = run_command({"-l", "bash", "-"}).input("echo a\n\0echo b\n"s).finish();
+  EXPECT_EQ(bash.out(), "a\nb\n") << bash;
 }
 
 TEST_P(Input, TracebacksTellTheUsersOwnLines) {

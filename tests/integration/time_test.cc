@@ -53,8 +53,8 @@ TEST_P(Time, WithALongerTimeoutTheChildDoesItsWork) {
 }
 
 TEST_P(Time, StoppingEndsChildrenToo) {
-  Running running = run_command({"--json", "-v", shared_flag(), "--grace", "100ms", "--events",
-                                 "-l", "python", "-c", std::string("print('up')\n") + kLateChild})
+  Running running = run_command({"-v", shared_flag(), "--grace", "100ms", "-l", "python", "-c",
+                                 std::string("print('up')\n") + kLateChild})
                         .start();
   ASSERT_TRUE(running.wait_for(Channel::out, "up"));
   running.signal(SIGTERM);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -85,12 +86,12 @@ std::size_t count_descriptors() {
       std::distance(fs::directory_iterator("/proc/self/fd", error), fs::directory_iterator()));
 }
 
-void reap_orphans() {
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-}
+struct Process {
+  pid_t pid;
+  std::string label;  // "pid (comm)"
+};
 
-void list_children(pid_t pid, std::ostream& found) {
+void add_children(pid_t pid, std::vector<Process>& found) {
   const fs::path tasks = "/proc/" + std::to_string(pid) + "/task";
   std::error_code error;
   for (const auto& task : fs::directory_iterator(tasks, error)) {
@@ -100,9 +101,23 @@ void list_children(pid_t pid, std::ostream& found) {
       const std::string stat = read_file(process / "stat");
       const std::size_t name_end = stat.rfind(')');
       const bool is_alive = name_end != std::string::npos && stat.substr(name_end + 2, 1) != "Z";
-      if (is_alive) found << stat.substr(0, name_end + 1) << "\n";
-      list_children(child, found);
+      if (is_alive) found.push_back({child, stat.substr(0, name_end + 1)});
+      add_children(child, found);
     }
+  }
+}
+
+std::vector<Process> descendants() {
+  std::vector<Process> found;
+  add_children(::getpid(), found);
+  return found;
+}
+
+// So that one leak fails one test.
+void end_descendants() {
+  for (const Process& process : descendants()) (void)::kill(process.pid, SIGKILL);
+  (void)eventually([] { return descendants().empty(); });
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
 }
 
@@ -136,11 +151,13 @@ class LeakCheck : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo&) override {
     EXPECT_TRUE(eventually([] { return list_descendants().empty(); })) << "processes are left:\n"
                                                                        << list_descendants();
-    reap_orphans();
+    end_descendants();
     EXPECT_TRUE(eventually([this] { return added(leaves_, cgroup_leaves()).empty(); }))
         << "cgroups are left:\n"
         << added(leaves_, cgroup_leaves());
-    EXPECT_EQ(added(files_, runtime_files()), "") << "locks, leases or temporary files are left";
+    EXPECT_TRUE(eventually([this] { return added(files_, runtime_files()).empty(); }))
+        << "locks, leases or temporary files are left:\n"
+        << added(files_, runtime_files());
     EXPECT_TRUE(eventually([this] { return mounts() == mounts_; })) << "mounts changed:\n"
                                                                     << mounts();
     EXPECT_EQ(count_descriptors(), descriptors_) << "descriptors of the test program leak";
@@ -173,9 +190,9 @@ bool install_leak_check() {
 }
 
 std::string list_descendants() {
-  std::ostringstream found;
-  list_children(::getpid(), found);
-  return found.str();
+  std::string lines;
+  for (const Process& process : descendants()) lines += process.label + "\n";
+  return lines;
 }
 
 std::string list_cgroups() { return lines_of(cgroup_leaves()); }

@@ -26,9 +26,13 @@ int main(int argc, char** argv) {
     snprintf(path, sizeof path, "%s/filler", directories[i]);
     const int fd = open(path, O_CREAT | O_WRONLY, 0644);
     for (int written = 0; written < atoi(argv[1]); ++written, ++total) {
-      if (write(fd, block, sizeof block) != (ssize_t)sizeof block) {
-        printf("%s after %d MiB in %s\n", strerrorname_np(errno), total, directories[i]);
-        return 1;
+      for (ssize_t rest = sizeof block; rest > 0;) {
+        const ssize_t n = write(fd, block, (size_t)rest);
+        if (n < 0) {
+          printf("%s after %d MiB in %s\n", strerrorname_np(errno), total, directories[i]);
+          return 1;
+        }
+        rest -= n;
       }
     }
     close(fd);

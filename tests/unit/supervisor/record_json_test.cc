@@ -116,7 +116,9 @@ int validate(const std::string& records) {
 }
 
 TEST(RecordJson, IsWhatItsSchemaSays) {
-  std::string records = to_json(RunRecord{.id = full_record().id}) + "\n";
+  RunRecord empty;
+  empty.id = full_record().id;
+  std::string records = to_json(empty) + "\n";
   records += to_json(full_record()) + "\n";
   records += to_json(full_record(), OutputForm::base64) + "\n";
   for (int status = 0; status <= static_cast<int>(RunStatus::lost); ++status) {
