@@ -20,13 +20,6 @@ namespace {
 
 constexpr int kSetupFailed = 125;
 
-std::uint64_t now_ns() noexcept {
-  timespec now = {};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 int close_parent_ends(Child& child) noexcept {
   (void)::close(child.fd(child.plan.parent_setup));
   (void)::close(child.fd(child.plan.parent_life));
@@ -148,7 +141,7 @@ int fork_program(Child& child) noexcept {
   if (pid < 0) return errno;
   if (pid == 0) become_program(child);
   child.program = static_cast<pid_t>(pid);
-  child.report.done_at[static_cast<std::size_t>(SetupStep::fork_program)] = now_ns();
+  mark_done(child, SetupStep::fork_program);
   child.report.step = SetupStep::announce_program;
   return send_report(child, SetupMessage::Kind::program, pidfd);
 }
@@ -199,8 +192,16 @@ void take_steps(Child& child, const Step* steps, std::size_t count) noexcept {
       (void)send_report(child, SetupMessage::Kind::failed, -1);
       ::_exit(kSetupFailed);
     }
-    child.report.done_at[static_cast<std::size_t>(step.name)] = now_ns();
+    mark_done(child, step.name);
   }
+}
+
+void mark_done(Child& child, SetupStep step) noexcept {
+  timespec now = {};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  child.report.done_at[static_cast<std::size_t>(step)] =
+      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+      static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 int send_report(Child& child, SetupMessage::Kind kind, int fd) noexcept {

@@ -49,6 +49,9 @@ struct Step {
 // Takes the steps in order; the first failure is reported and ends the process.
 void take_steps(Child& child, const Step* steps, std::size_t count) noexcept;
 
+// Notes the time, for --timing. Steps whose report goes out before they return do so themselves.
+void mark_done(Child& child, SetupStep step) noexcept;
+
 // Sends `child.report` with its kind set; `fd` -1: without a descriptor. 0 or an errno.
 int send_report(Child& child, SetupMessage::Kind kind, int fd) noexcept;
 

@@ -76,6 +76,7 @@ int install_filter(Child& child) noexcept {
     const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
     if (sys::seccomp_set_filter(0, program) < 0) return errno;
   }
+  mark_done(child, SetupStep::install_filter);
   return send_report(child, SetupMessage::Kind::ready, -1);
 }
 

@@ -75,10 +75,8 @@ sys::Result<CommandLine> CommandLine::parse(std::span<const OptionRow> table,
       po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
     const po::options_description description = describe(table);
-    const po::parsed_options parsed = po::command_line_parser(Values(words.begin(), first_operand))
-                                          .options(description)
-                                          .style(kStyle)
-                                          .run();
+    const po::parsed_options parsed =
+        po::command_line_parser(ours).options(description).style(kStyle).run();
     for (const po::option& option : parsed.options) {
       Values& values = line.values_[option.string_key];
       values.insert(values.end(), option.value.begin(), option.value.end());

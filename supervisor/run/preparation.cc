@@ -93,16 +93,26 @@ void settle_own_enforcement(Preparation& made) {
   }
 }
 
+// Of the reasons that sandbox::CgroupHost::create lists ("memory: ...; pids: ..."),
+// the one for this controller.
+std::string reason_for(std::string_view controller, std::string_view why) {
+  if (why.empty()) return "no control group may be made here";
+  std::size_t begin = why.find(std::string(controller) + ": ");
+  if (begin == std::string_view::npos) begin = 0;
+  return std::string(why.substr(begin, why.find("; ", begin) - begin));
+}
+
 void settle_fallbacks(Host& host, const std::string& why, Preparation& made) {
   const std::string fix = "run as root, or in a session with a delegated control group";
   if (enforcement(made, LimitId::memory) == Enforcement::none) {
     enforcement(made, LimitId::memory) = Enforcement::watcher;
-    made.isolation.degraded.push_back({"memory_cgroup", why, "a watcher and RLIMIT_DATA", fix});
+    made.isolation.degraded.push_back(
+        {"memory_cgroup", reason_for("memory", why), "a watcher and RLIMIT_DATA", fix});
   }
   if (enforcement(made, LimitId::pids) == Enforcement::none) {
     enforcement(made, LimitId::pids) = Enforcement::rlimit;
     made.isolation.degraded.push_back(
-        {"pids_cgroup", why, "RLIMIT_NPROC in the box's user namespace", fix});
+        {"pids_cgroup", reason_for("pids", why), "RLIMIT_NPROC in the box's user namespace", fix});
   }
   if (enforcement(made, LimitId::cpus) != Enforcement::none) return;
   const std::uint64_t millicpus = value(made, LimitId::cpus);
@@ -110,7 +120,8 @@ void settle_fallbacks(Host& host, const std::string& why, Preparation& made) {
   if (millicpus % kMilli == 0 || millicpus >= host.cpus().size() * kMilli) {
     enforcement(made, LimitId::cpus) = Enforcement::rlimit;
   } else {
-    made.isolation.degraded.push_back({"cpu_cgroup", why, "processor affinity, rounded up", fix});
+    made.isolation.degraded.push_back(
+        {"cpu_cgroup", reason_for("cpu", why), "processor affinity, rounded up", fix});
   }
 }
 
@@ -132,12 +143,12 @@ sys::Status settle_cgroup(Host& host, Preparation& made) {
     enforcement(made, LimitId::cpus) = made.cgroup->cpus();
   }
   made.request.cgroup = made.cgroup.get();
-  if (why.empty()) why = "no control group may be made here";
   settle_fallbacks(host, why, made);
   for (const policies::LimitRow& row : policies::limit_table()) {
     if (made.limits.is_required(row.id) && enforcement(made, row.id) == Enforcement::none) {
-      return tl::unexpected(sys::plain_error("--" + std::string(row.flag) +
-                                             ": nothing on this host can enforce it: " + why));
+      return tl::unexpected(
+          sys::plain_error("--" + std::string(row.flag) +
+                           ": nothing on this host can enforce it: " + reason_for("cpu", why)));
     }
   }
   return {};

@@ -18,9 +18,13 @@ if [[ ! -x $build/wardcase ]]; then
   echo "$build/wardcase is not built"
   exit 77
 fi
-for option in $("$build/wardcase" run --help | grep -o -E -e '--[a-z][a-z-]+' | sort -u); do
-  # roff writes a hyphen of an option as \-.
-  sed 's/\\-/-/g' README.md packaging/man/wardcase.1 | grep -q -E -e "$option([^a-z-]|$)" ||
+for document in README.md packaging/man/wardcase.1; do
+  [[ -f $document ]] || { echo "$document is missing" && exit 1; }
+done
+# mdoc writes --option as `Fl -option`, man as \-\-option.
+documents=$(sed 's/\\-/-/g; s/Fl -/--/g' README.md packaging/man/wardcase.1)
+for option in $("$build/wardcase" run --help | grep -o -E -e '--[a-z][a-z0-9-]+' | sort -u); do
+  grep -q -E -e "$option([^a-z0-9-]|$)" <<<"$documents" ||
     complain "neither README.md nor packaging/man/wardcase.1 tells of $option"
 done
 
