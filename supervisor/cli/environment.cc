@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "sandbox/sys/files.h"

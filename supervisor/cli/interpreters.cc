@@ -7,8 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <string>
+#include <utility>
 
 #include "policies/language.h"
 #include "sandbox/sys/retry.h"

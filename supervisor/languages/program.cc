@@ -36,7 +36,7 @@ tl::unexpected<ProgramFailure> invalid(std::string message) {
 }
 
 // A file that can't be had is the caller's affair, all else is ours.
-tl::unexpected<ProgramFailure> no_content(const std::string& name, sys::Error error) {
+tl::unexpected<ProgramFailure> no_content(const std::string& name, const sys::Error& error) {
   const std::string what = "run '" + name + "': ";
   switch (error.code) {
     case ENOENT:
@@ -122,7 +122,7 @@ Filled fill_file(const ProgramSource& source, RunSpec& spec) {
   const policies::Language* const language = *chosen;
   const bool is_file = source.kind == Kind::file;
   auto content = open_content(source);
-  if (!content) return no_content(is_file ? source.text : "-", std::move(content).error());
+  if (!content) return no_content(is_file ? source.text : "-", content.error());
 
   const bool runs_itself = language == nullptr && !source.interpreter;
   if (runs_itself && !starts_like_executable(content->get())) {

@@ -28,6 +28,10 @@ sys::Result<EventLoop> EventLoop::create() {
   return EventLoop(std::move(epoll));
 }
 
+EventLoop::EventLoop(EventLoop&& other) noexcept = default;
+EventLoop& EventLoop::operator=(EventLoop&& other) noexcept = default;
+EventLoop::~EventLoop() = default;
+
 sys::Status EventLoop::watch(int fd, std::uint32_t events, Handler handler) {
   const std::uint32_t generation = ++next_generation_;
   if (auto added = control(EPOLL_CTL_ADD, fd, generation, events); !added) return added;

@@ -27,6 +27,10 @@ class EventLoop {
   using TimerId = std::uint64_t;  // 0 is never a timer
 
   static sys::Result<EventLoop> create();
+  // Out of line: inlined into a Result, g++ 12 takes them for a free of what is not on the heap.
+  EventLoop(EventLoop&& other) noexcept;
+  EventLoop& operator=(EventLoop&& other) noexcept;
+  ~EventLoop();
 
   // Calls `handler` with the epoll events that came. `fd` is borrowed and must
   // be forgotten before it is closed. EPERM: a regular file, which is always ready.

@@ -141,7 +141,7 @@ TEST_P(Isolation, InitsEnvironmentIsEmptyOrUnreadable) {
 
 TEST_P(Isolation, SecretsGivenByOptionAreNotInTheRecord) {
   const Record record = bash("true", {"-e", "TOKEN=very-secret-token"});
-  EXPECT_EQ(boost::json::serialize(record.json()).find("very-secret-token"), std::string::npos);
+  EXPECT_EQ(record.serialized().find("very-secret-token"), std::string::npos);
 }
 
 TEST_P(Isolation, DevicesAndProcWorkAsProgramsExpect) {

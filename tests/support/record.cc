@@ -4,8 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <boost/json.hpp>
+#include <ostream>
+
 namespace wardcase::test {
 namespace json = boost::json;
+
+Record::Record(json::value value) : value_(std::make_shared<const json::value>(std::move(value))) {}
 
 Record Record::parse(std::string_view text) {
   json::error_code error;
@@ -18,13 +24,12 @@ Record Record::parse(std::string_view text) {
 }
 
 const json::value* Record::find(std::string_view path) const {
-  const json::value* at = &value_;
-  while (!path.empty()) {
+  const json::value* at = value_.get();
+  while (at != nullptr && !path.empty()) {
     const std::string_view key = path.substr(0, path.find('.'));
     path.remove_prefix(std::min(path.size(), key.size() + 1));
     const json::object* object = at->if_object();
     at = object != nullptr ? object->if_contains(key) : nullptr;
-    if (at == nullptr) return nullptr;
   }
   return at;
 }
@@ -71,9 +76,13 @@ bool Record::is_degraded(std::string_view feature) const {
   return false;
 }
 
+std::string Record::serialized() const {
+  return value_ != nullptr ? json::serialize(*value_) : std::string();
+}
+
 std::ostream& operator<<(std::ostream& out, const Record& record) {
   constexpr std::size_t kEnough = 3000;
-  const std::string text = json::serialize(record.json());
+  const std::string text = record.serialized();
   return out << std::string_view(text).substr(0, kEnough) << (text.size() > kEnough ? "..." : "");
 }
 

@@ -2,8 +2,10 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <boost/json.hpp>
+#include <boost/json/fwd.hpp>
 #include <cstdint>
+#include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +17,7 @@ namespace wardcase::test {
 class Record {
  public:
   Record() = default;
-  explicit Record(boost::json::value value) : value_(std::move(value)) {}
+  explicit Record(boost::json::value value);
   // Text that is not one JSON object fails the test and gives an empty record.
   static Record parse(std::string_view text);
 
@@ -32,11 +34,13 @@ class Record {
   [[nodiscard]] std::string status() const { return text("status"); }
   [[nodiscard]] std::string out() const { return text("stdout"); }
   [[nodiscard]] std::string err() const { return text("stderr"); }
-  [[nodiscard]] const boost::json::value& json() const { return value_; }
+  // The whole of it as JSON.
+  [[nodiscard]] std::string serialized() const;
 
  private:
   [[nodiscard]] const boost::json::value* find(std::string_view path) const;
-  boost::json::value value_;
+  // Behind a pointer so that tests need not compile Boost.JSON; null: empty.
+  std::shared_ptr<const boost::json::value> value_;
 };
 
 // For EXPECT messages: the record without most of its output.

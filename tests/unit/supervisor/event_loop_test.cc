@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/unit/supervisor/descriptors.h"
+#include "tests/unit/supervisor/loop.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -38,7 +39,7 @@ class EventLoopTest : public testing::Test {
     turn();
   }
 
-  EventLoop loop = *EventLoop::create();
+  EventLoop loop = test::make_loop();
 };
 
 TEST_F(EventLoopTest, TellsAHandlerWhatCame) {

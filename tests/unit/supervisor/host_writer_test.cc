@@ -15,6 +15,7 @@
 
 #include "supervisor/run/host_stream.h"
 #include "tests/unit/supervisor/descriptors.h"
+#include "tests/unit/supervisor/loop.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -65,7 +66,7 @@ class HostWriterTest : public testing::Test {
     });
   }
 
-  EventLoop loop = *EventLoop::create();
+  EventLoop loop = test::make_loop();
   std::unique_ptr<HostWriter> writer;
   std::string received;
   int blocked = 0;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tests/unit/supervisor/descriptors.h"
+#include "tests/unit/supervisor/loop.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -32,7 +33,7 @@ class OutputPumpTest : public testing::Test {
     ASSERT_TRUE(loop.run());
   }
 
-  EventLoop loop = *EventLoop::create();
+  EventLoop loop = test::make_loop();
   std::string received;
   int chunks = 0;
   OutputPump pump{loop, [this](std::string_view bytes) {
@@ -110,7 +111,7 @@ TEST_F(OutputPumpTest, DrainsEvenWhilePaused) {
 }
 
 TEST(OutputPump, StopsDrainingWhenSomebodyWritesForEver) {
-  EventLoop loop = *EventLoop::create();
+  EventLoop loop = test::make_loop();
   test::Pipe pipe = test::make_pipe();
   test::make_nonblocking(pipe.read_end.get());
   std::size_t bytes = 0;

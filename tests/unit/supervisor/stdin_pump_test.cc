@@ -16,6 +16,7 @@
 
 #include "supervisor/run/host_stream.h"
 #include "tests/unit/supervisor/descriptors.h"
+#include "tests/unit/supervisor/loop.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -58,7 +59,7 @@ class StdinPumpTest : public testing::Test {
     EXPECT_TRUE(has_ended);
   }
 
-  EventLoop loop = *EventLoop::create();
+  EventLoop loop = test::make_loop();
   sys::UniqueFd program;  // the end that the program has as its stdin
   sys::UniqueFd sink;
   std::unique_ptr<StdinPump> pump;
