@@ -78,17 +78,6 @@ bool has_controller(const Mount& mount, std::string_view controller) {
   return false;
 }
 
-std::vector<std::string> list_leaves(const std::string& parent) {
-  std::vector<std::string> names;
-  DIR* directory = ::opendir(parent.c_str());
-  if (directory == nullptr) return names;
-  while (const dirent* entry = ::readdir(directory)) {
-    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  (void)::closedir(directory);
-  return names;
-}
-
 void kill_leaf(const std::string& path) {
   const auto leaf = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   if (leaf) (void)kill_inside(leaf->get());
@@ -136,7 +125,8 @@ sys::Result<std::unique_ptr<Cgroup>> CgroupHost::create(const std::string& leaf,
 int CgroupHost::sweep(const std::string& lock_directory) const {
   int swept = 0;
   for (const Hierarchy& listed : hierarchies_) {
-    const std::vector<std::string> names = list_leaves(listed.mount_point + "/wardcase");
+    const std::vector<std::string> names =
+        sys::list_directory(listed.mount_point + "/wardcase", DT_DIR);
     for (const std::string& name : names) {
       const std::string lock_name = name.substr(0, name.find('.'));
       const auto lock = StateLock::take_over(lock_directory, lock_name);

@@ -192,7 +192,10 @@ TreeUsage read_tree_usage(pid_t init) {
     ticks += process.stat.waited_ticks;
     if (process.pid == init) return;
     ticks += process.stat.own_ticks;
-    if (is_dead(process.stat)) return;
+    if (is_dead(process.stat)) {
+      usage.zombies += 1;
+      return;
+    }
     usage.processes += 1;
     usage.threads += process.stat.threads;
     pages += process.stat.resident_pages;

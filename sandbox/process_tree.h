@@ -14,6 +14,7 @@ namespace wardcase::sandbox {
 struct TreeUsage {
   std::uint64_t processes = 0;       // alive below init, zombies not counted
   std::uint64_t threads = 0;         // of those
+  std::uint64_t zombies = 0;         // dead and not yet waited for: RLIMIT_NPROC counts them, too
   std::uint64_t resident_bytes = 0;  // sum of resident sizes: shared pages count for each
   std::chrono::microseconds cpu{
       0};  // of those, of zombies, and of all that they and init waited for

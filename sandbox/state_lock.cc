@@ -140,6 +140,13 @@ sys::Result<StateLock> StateLock::take_over(const std::string& directory, const 
   return StateLock(std::move(*file), directory, name);
 }
 
+void sweep_locks(const std::string& directory) {
+  for (const std::string& name : sys::list_directory(directory, DT_REG)) {
+    // Its destructor removes the file; a live owner's can't be had.
+    (void)StateLock::take_over(directory, name);
+  }
+}
+
 std::vector<IdRange> parse_subordinate_ids(std::string_view text) {
   std::vector<IdRange> ranges;
   while (!text.empty()) {

@@ -39,6 +39,10 @@ class StateLock {
   std::string name_;
 };
 
+// Removes the locks in `directory` whose owners are dead, and nothing else. What
+// they named must be gone already.
+void sweep_locks(const std::string& directory);
+
 // One host id (used as uid and gid) that no other box has while it is held.
 class IdLease {
  public:

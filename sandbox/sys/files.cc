@@ -54,4 +54,15 @@ Status write_file(int directory, const char* path, std::string_view text) {
   return {};
 }
 
+std::vector<std::string> list_directory(const std::string& path, unsigned char type) {
+  std::vector<std::string> names;
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return names;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (entry->d_type == type && entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  (void)::closedir(directory);
+  return names;
+}
+
 }  // namespace wardcase::sys

@@ -59,8 +59,7 @@ inline int fsconfig_string(int fs, const char* key, const char* value) noexcept 
   return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0));
 }
 inline int fsconfig_create(int fs) noexcept {
-  return static_cast<int>(
-      ::syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0));
+  return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0));
 }
 inline int fsmount(int fs, unsigned attributes) noexcept {
   return static_cast<int>(::syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attributes));
@@ -117,8 +116,7 @@ inline int pidfd_send_signal(int pidfd, int signal, unsigned flags) noexcept {
 }
 inline int statx_mount_id(int dir, const char* path, int flags, std::uint64_t* mount_id) noexcept {
   struct statx info = {};
-  const auto result =
-      static_cast<int>(::syscall(SYS_statx, dir, path, flags, STATX_MNT_ID, &info));
+  const auto result = static_cast<int>(::syscall(SYS_statx, dir, path, flags, STATX_MNT_ID, &info));
   *mount_id = info.stx_mnt_id;
   return result;
 }

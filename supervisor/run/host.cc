@@ -56,7 +56,10 @@ sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::C
     cgroups_ = sandbox::CgroupHost::discover(*mounts);
     if (can_choose_ids_) {
       if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
-      (void)cgroups_->sweep(runtime_directory_ + "/locks");  // what is left is told by the next one
+      // What can't be removed now is left to the next start.
+      (void)cgroups_->sweep(runtime_directory_ + "/locks");
+      sandbox::sweep_locks(runtime_directory_ + "/locks");
+      sandbox::sweep_locks(runtime_directory_ + "/ids");
     }
   }
   // Without root there is no control group to be had yet: nothing is locked for it.

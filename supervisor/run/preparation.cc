@@ -293,18 +293,17 @@ std::vector<std::string> path_directories(const std::vector<std::string>& enviro
   return directories;
 }
 
-sys::Result<Preparation> prepare(const RunSpec& spec, Host& host) {
-  Preparation made;
+sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
   auto settled = settle_limits(spec, host, made);
-  if (settled) settled = settle_ids(host, made);
   settle_own_enforcement(made);
+  if (settled) settled = settle_ids(host, made);
   if (settled) settled = settle_cgroup(host, made);
   if (settled) settled = settle_filter(spec, host, made);
-  if (!settled) return tl::unexpected(settled.error());
+  if (!settled) return settled;
   settle_rlimits(made);
   settle_program(spec, made);
   list_isolation(spec, host, made);
-  return made;
+  return {};
 }
 
 }  // namespace wardcase::supervisor

@@ -28,9 +28,9 @@ struct Preparation {
 };
 
 // RunSpec -> LaunchRequest. `spec` must outlive the launch: its descriptors are
-// borrowed. Fails, before anything runs, where a limit that was asked for by name can't be
-// enforced.
-[[nodiscard]] sys::Result<Preparation> prepare(const RunSpec& spec, Host& host);
+// borrowed. Fails, before anything runs, where a limit that was asked for by name
+// can't be enforced; `made` then holds what was settled till then.
+[[nodiscard]] sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made);
 
 // Directories of the box's PATH in `environment`.
 [[nodiscard]] std::vector<std::string> path_directories(

@@ -165,9 +165,10 @@ void Run::Impl::on_init_gone() {
   drain_life();
   if (phase == Phase::over) return;
   check_memory_event();
+  // Without init's word the end was SIGKILL's: ours, the kernel's or somebody's.
+  if (is_exec_confirmed && !has_ended) record.signal = SIGKILL;
   if (!has_cause) {
     if (is_exec_confirmed) {
-      record.signal = SIGKILL;
       set_cause(RunStatus::signaled, "the box was killed from outside");
     } else {
       set_cause(RunStatus::setup_failed, "set up the box: its first process died");
@@ -220,6 +221,11 @@ void Run::Impl::collect() {
         kept[i]->truncated || (streams[i].store && streams[i].store->total() < streams[i].bytes);
   }
   record.encoding_errors = record.out.encoding_errors + record.err.encoding_errors;
+  for (StreamState& stream : streams) {
+    std::string text;
+    stream.decoder.finish(text);
+    if (merged) merged->append(text);
+  }
   if (merged) record.output = merged->kept().text;
 }
 

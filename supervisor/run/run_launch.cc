@@ -41,12 +41,11 @@ void Run::Impl::begin() {
   if (spec.argv.empty() || spec.argv.front().empty()) {
     return fail_before_launch(RunStatus::invalid_request, "no program is named");
   }
-  auto prepared = prepare(spec, host);
-  if (!prepared) return fail_before_launch(RunStatus::setup_failed, prepared.error().message());
-  made = *std::move(prepared);
+  const auto prepared = prepare(spec, host, made);
   record.limits = made.limits;
   record.enforced_by = made.enforced_by;
   record.isolation = made.isolation;
+  if (!prepared) return fail_before_launch(RunStatus::setup_failed, prepared.error().message());
   marks.push_back({"prepared", Clock::now()});
   auto launched = sandbox::launch(made.request, &marks);
   if (!launched) {

@@ -21,6 +21,7 @@
 #include "supervisor/run/preparation.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/setup_channel.h"
+#include "supervisor/run/text_decoder.h"
 
 // The inside of a Run, in three parts: launching (run_launch.cc), watching
 // limits (run_watch.cc), ending (run_end.cc).
@@ -40,6 +41,7 @@ enum class Phase : std::uint8_t { starting, running, terminating, killing, over 
 struct StreamState {
   std::unique_ptr<OutputPump> pump;
   std::optional<OutputStore> store;
+  TextDecoder decoder;  // for the merged view
   std::uint64_t bytes = 0;
 };
 

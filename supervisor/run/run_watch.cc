@@ -64,7 +64,11 @@ void Run::Impl::on_output(Stream stream, std::string_view bytes) {
   const std::string_view kept = bytes.substr(0, std::min<std::uint64_t>(room, bytes.size()));
   if (!kept.empty()) {
     if (state.store) state.store->append(kept);
-    if (merged) merged->append(kept);
+    if (merged) {  // text, so that a character of one stream is never cut by the other
+      std::string text;
+      state.decoder.decode(kept, text);
+      merged->append(text);
+    }
     observer->on_output(stream, kept);
   }
   if (kept.size() == bytes.size()) return;
@@ -116,7 +120,7 @@ void Run::Impl::check_tree() {
   const sandbox::TreeUsage usage = sandbox::read_tree_usage(box.init);
   last_tree_cpu = std::max(last_tree_cpu, usage.cpu);
   peak_tree_threads = std::max(peak_tree_threads, usage.threads);
-  if (usage.threads >= limit(LimitId::pids)) note_limit(LimitId::pids);
+  if (usage.threads + usage.zombies >= limit(LimitId::pids)) note_limit(LimitId::pids);
   const std::uint64_t most = limit(LimitId::memory);
   struct statfs files = {};
   std::uint64_t bytes = usage.resident_bytes;
