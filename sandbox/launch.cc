@@ -268,6 +268,7 @@ Box& Box::operator=(Box&& other) noexcept {
   stderr_read = std::move(other.stderr_read);
   joined_cgroup_at_birth = other.joined_cgroup_at_birth;
   plan = std::move(other.plan);
+  release_error = std::move(other.release_error);
   return *this;
 }
 
@@ -318,7 +319,8 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   }
   mark("clone");
   if (auto released = release(box, request.ids); !released) {
-    return tl::unexpected(released.error());
+    box.release_error = std::move(released).error();
+    (void)::shutdown(box.setup.get(), SHUT_WR);  // the child's await_go ends
   }
   mark("id_maps");
   return box;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ class Box {
   sys::UniqueFd stderr_read;            // closed with merge_stderr
   bool joined_cgroup_at_birth = false;  // CLONE_INTO_CGROUP took
   std::vector<std::byte> plan;          // what SetupMessage::object refers to
+  // The id maps or "go" could not be given. A child that lives fails at await_go
+  // then; one that failed before has told its own reason, which is the better one.
+  std::optional<sys::Error> release_error;
 
   // SIGKILL to init; the kernel then ends everything in its pid namespace.
   void kill_init() const;
@@ -52,7 +56,8 @@ struct LaunchMark {
 
 // Makes the channels, prepares the binds, clones the child, writes its id maps
 // and lets it go. Blocks no longer than these system calls take. On failure
-// nothing is left; the error names what could not be done, and to what.
+// nothing is left; the error names what could not be done, and to what. Once the
+// child exists its messages tell the rest.
 [[nodiscard]] sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* marks);
 
 }  // namespace wardcase::sandbox

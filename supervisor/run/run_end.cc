@@ -12,6 +12,7 @@
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
 #include "supervisor/run/run_state.h"
+#include "supervisor/run/setup_failure.h"
 
 // From the first cause to the record. SIGTERM to the program's group, the grace,
 // SIGKILL to the group and then to the whole tree; once init is gone nothing of
@@ -170,6 +171,8 @@ void Run::Impl::on_init_gone() {
   if (!has_cause) {
     if (is_exec_confirmed) {
       set_cause(RunStatus::signaled, "the box was killed from outside");
+    } else if (box.release_error) {
+      set_cause(RunStatus::setup_failed, describe_launch_failure(*box.release_error));
     } else {
       set_cause(RunStatus::setup_failed, "set up the box: its first process died");
     }

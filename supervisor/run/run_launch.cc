@@ -49,11 +49,7 @@ void Run::Impl::begin() {
   marks.push_back({"prepared", Clock::now()});
   auto launched = sandbox::launch(made.request, &marks);
   if (!launched) {
-    std::string text = launched.error().message();
-    if (const std::string fix = namespace_fix(launched.error().code); !fix.empty()) {
-      text += "; " + fix;
-    }
-    return fail_before_launch(RunStatus::setup_failed, text);
+    return fail_before_launch(RunStatus::setup_failed, describe_launch_failure(launched.error()));
   }
   box = *std::move(launched);
   if (made.cgroup != nullptr) made.cgroup->close_tasks();
@@ -152,6 +148,8 @@ void Run::Impl::on_setup_failed(const SetupMessage& message) {
     ExecFailure failure = describe_exec_failure(message.error, name, made.request.exec_paths);
     set_cause(RunStatus::cannot_execute, std::move(failure.error));
     if (record.status == RunStatus::cannot_execute) record.exit_code = failure.exit_code;
+  } else if (message.step == SetupStep::await_go && box.release_error) {
+    set_cause(RunStatus::setup_failed, describe_launch_failure(*box.release_error));
   } else {
     set_cause(RunStatus::setup_failed,
               describe_setup_failure(message.step, message.error, box.text(message.object)));

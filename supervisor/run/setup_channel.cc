@@ -31,8 +31,14 @@ ChannelState receive_message(int socket, ReceivedMessage& received) {
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof control;
-  const ssize_t size = sys::retry_eintr(
-      [&]() noexcept { return ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+  const auto receive = [&]() noexcept {
+    return sys::retry_eintr(
+        [&]() noexcept { return ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+  };
+  ssize_t size = receive();
+  // A peer that died without reading our "go" leaves this error once, before
+  // what it had said.
+  if (size < 0 && errno == ECONNRESET) size = receive();
   if (size < 0) {
     return errno == EAGAIN || errno == EWOULDBLOCK ? ChannelState::nothing_yet
                                                    : ChannelState::closed;

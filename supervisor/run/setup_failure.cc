@@ -32,6 +32,22 @@ std::string setup_fix(SetupStep step, int error) {
   return {};
 }
 
+// What helps where no process with own namespaces can be made.
+std::string namespace_fix(int error) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+      return "user namespaces are not allowed here; on Debian: sysctl "
+             "kernel.unprivileged_userns_clone=1; on Ubuntu an AppArmor profile is needed; in a "
+             "container its seccomp profile must allow them; see 'wardcase doctor'";
+    case ENOSPC:
+    case EUSERS:
+      return "the limit of namespaces is reached; see /proc/sys/user/max_user_namespaces";
+    default:
+      return {};
+  }
+}
+
 std::string directories_of(const std::vector<std::string>& paths) {
   std::string list;
   std::vector<std::string> seen;
@@ -70,19 +86,9 @@ ExecFailure describe_exec_failure(int error, std::string_view name,
   return {kCannotExecute, text};
 }
 
-std::string namespace_fix(int error) {
-  switch (error) {
-    case EPERM:
-    case EACCES:
-      return "user namespaces are not allowed here; on Debian: sysctl "
-             "kernel.unprivileged_userns_clone=1; on Ubuntu an AppArmor profile is needed; in a "
-             "container its seccomp profile must allow them; see 'wardcase doctor'";
-    case ENOSPC:
-    case EUSERS:
-      return "the limit of namespaces is reached; see /proc/sys/user/max_user_namespaces";
-    default:
-      return {};
-  }
+std::string describe_launch_failure(const sys::Error& error) {
+  const std::string fix = namespace_fix(error.code);
+  return "set up the box: " + error.message() + (fix.empty() ? "" : "; " + fix);
 }
 
 }  // namespace wardcase::supervisor

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/setup_report.h"
+#include "sandbox/sys/error.h"
 
 namespace wardcase::supervisor {
 
@@ -23,7 +24,8 @@ struct ExecFailure {
 [[nodiscard]] ExecFailure describe_exec_failure(int error, std::string_view name,
                                                 const std::vector<std::string>& tried);
 
-// What helps where no process with own namespaces can be made (errno of clone3 or of the id maps).
-[[nodiscard]] std::string namespace_fix(int error);
+// The same for what failed on our side of the launch: the process could not be
+// made or not be given its ids.
+[[nodiscard]] std::string describe_launch_failure(const sys::Error& error);
 
 }  // namespace wardcase::supervisor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,8 @@ std::string check_as(Caller caller, const std::function<std::string()>& check) {
         (::setresgid(65531, 65531, 65531) < 0 || ::setresuid(65531, 65531, 65531) < 0)) {
       found = "ids could not be changed";
     }
+    // A change of ids makes /proc/self root's; a command started by a user has its own.
+    (void)::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     if (found.empty()) found = check();
     (void)!::write(ends[1], found.data(), found.size());
     ::_exit(0);
@@ -94,7 +97,8 @@ std::string judge(SetupStep step) {
       step == SetupStep::exec ? RunStatus::cannot_execute : RunStatus::setup_failed;
   const std::string name(sandbox::step_name(step));
   if (told.record.status != wanted) {
-    return name + ": status is " + std::string(status_name(told.record.status));
+    return name + ": status is " + std::string(status_name(told.record.status)) + ", " +
+           told.record.error;
   }
   if (step != SetupStep::exec &&
       told.record.error.find(sandbox::step_words(step)) == std::string::npos) {
