@@ -59,7 +59,10 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   spec.network = options.network;
   spec.limits = options.limits;
   spec.merge_stderr = options.merge_stderr;
-  spec.capture = options.mode == OutputMode::pass_through ? Capture::count : Capture::keep;
+  spec.capture = Capture::keep;
+  if (options.mode == OutputMode::pass_through) {
+    spec.capture = options.status_fd ? Capture::keep_beside : Capture::count;
+  }
   auto source = open_stdin(options);
   if (!source) return tl::unexpected(std::move(source).error());
   spec.stdin_source = *std::move(source);

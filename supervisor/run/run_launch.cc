@@ -64,9 +64,9 @@ void Run::Impl::watch_box() {
   });
   for (const Stream stream : {Stream::out, Stream::err}) {
     StreamState& state = streams[static_cast<std::size_t>(stream)];
-    if (spec.capture == Capture::keep) state.store.emplace(limit(policies::LimitId::capture));
+    if (spec.capture != Capture::count) state.store.emplace(limit(policies::LimitId::capture));
   }
-  if (spec.capture == Capture::keep) merged.emplace(2 * limit(policies::LimitId::capture));
+  if (spec.capture != Capture::count) merged.emplace(2 * limit(policies::LimitId::capture));
   auto watched = loop.watch(box.setup.get(), EPOLLIN, [this](std::uint32_t) { drain_setup(); });
   if (watched) {
     watched = loop.watch(box.life.get(), EPOLLIN, [this](std::uint32_t) { drain_life(); });

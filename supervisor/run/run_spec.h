@@ -24,9 +24,11 @@ struct PlacedFile {
   mode_t mode = 0644;
 };
 
+// Where the program's bytes go, besides the observer.
 enum class Capture : std::uint8_t {
-  count,  // pass-through: bytes are handed to the observer and only counted
-  keep,   // head and tail are kept for the record, too
+  count,        // pass-through: bytes are handed to the observer and only counted
+  keep,         // head and tail are kept for the record; a hard output limit by default
+  keep_beside,  // kept for the record of a pass-through, which has no such limit
 };
 
 // What is asked for: everything a run needs to know, with nothing worked out yet.

@@ -104,6 +104,8 @@ TEST_P(Output, TheStatusDescriptorGetsTheEventsBesidePassThrough) {
   EXPECT_EQ(events.front().text("type"), "start");
   EXPECT_EQ(events.back().text("type"), "exit");
   EXPECT_EQ(events.back().status(), "exited");
+  EXPECT_EQ(events.back().out(), "hello\n");
+  EXPECT_TRUE(events.back().is_null("limits.output_bytes")) << "a pass-through has no such limit";
 }
 
 TEST_P(Output, CharactersAreNeverBrokenAtTheEdgeOfAChunk) {

@@ -181,9 +181,30 @@ class ScopedVariable {
   std::optional<std::string> old_;
 };
 
+// Root acts as an ordinary user for a while; an ordinary user is one already.
+class AsOrdinaryUser {
+ public:
+  explicit AsOrdinaryUser(const std::string& directory) : was_root_(::geteuid() == 0) {
+    if (!was_root_) return;
+    EXPECT_EQ(::chown(directory.c_str(), kUid, kUid), 0);
+    EXPECT_EQ(::seteuid(kUid), 0);
+  }
+  AsOrdinaryUser(const AsOrdinaryUser&) = delete;
+  AsOrdinaryUser& operator=(const AsOrdinaryUser&) = delete;
+  ~AsOrdinaryUser() {
+    if (was_root_) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+
+ private:
+  static constexpr uid_t kUid = 65531;
+  bool was_root_;
+};
+
 TEST(RuntimeDirectory, OfAnOrdinaryUserFollowsTheEnvironment) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root has /run/wardcase";
   const TemporaryDirectory scratch;
+  const AsOrdinaryUser user(scratch.path());
   const ScopedVariable home("HOME", scratch.path());
   const ScopedVariable state("XDG_STATE_HOME", "relative/is/ignored");
   {
