@@ -29,6 +29,10 @@ void Run::Impl::start(RunSpec its_spec, RunObserver& its_observer) {
   WARDCASE_CHECK(observer == nullptr);  // one Run, one run
   spec = std::move(its_spec);
   observer = &its_observer;
+  if (spec.id.empty()) spec.id = make_id("run_");
+  record.id = spec.id;
+  record.language = spec.language;
+  record.limits = spec.limits;
   started_at = Clock::now();
   loop.post([this] { begin(); });
 }

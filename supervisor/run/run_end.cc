@@ -34,6 +34,10 @@ constexpr unsigned long kForkNoExec = 0x40;  // PF_FORKNOEXEC, include/linux/sch
 
 Run::Impl::~Impl() {
   release_timers();
+  forget_box();
+}
+
+void Run::Impl::forget_box() {
   for (const int fd : {box.setup.get(), box.life.get(), box.init_pidfd.get()}) {
     if (fd >= 0) loop.forget(fd);
   }
@@ -82,6 +86,7 @@ void Run::Impl::signal_group(int signal) const {
 void Run::Impl::kill_tree() {
   if (phase == Phase::killing || phase == Phase::over) return;
   phase = Phase::killing;
+  if (is_exec_confirmed && !has_ended) (void)cpu_used();  // what no control group will remember
   if (made.cgroup != nullptr && made.cgroup->can_kill()) {
     (void)made.cgroup->kill();  // init's death below ends the same processes
   }
@@ -183,9 +188,7 @@ void Run::Impl::on_init_gone() {
 void Run::Impl::finish() {
   release_timers();
   phase = Phase::killing;
-  loop.forget(box.init_pidfd.get());
-  loop.forget(box.life.get());
-  if (box.setup.is_open()) loop.forget(box.setup.get());
+  forget_box();
   box.reap();
   for (StreamState& stream : streams) {
     if (stream.pump) stream.pump->drain();
@@ -236,7 +239,6 @@ void Run::Impl::collect() {
 // for a moment. What can't be removed after that is the next start's to sweep.
 void Run::Impl::remove_cgroup() {
   if (made.cgroup == nullptr) return hand_over();
-  if (made.cgroup->oom_fd() >= 0) loop.forget(made.cgroup->oom_fd());  // removing fires it
   const auto removed = made.cgroup->remove();
   if (removed || removed.error().code != EBUSY || ++removal_tries > kRemovalTries) {
     return hand_over();
@@ -256,6 +258,7 @@ void Run::Impl::fail_before_launch(RunStatus status, std::string error) {
   release_timers();
   phase = Phase::killing;
   record.setup = std::chrono::duration_cast<microseconds>(Clock::now() - started_at);
+  forget_box();
   box = sandbox::Box();
   loop.post([this] { remove_cgroup(); });
 }

@@ -33,11 +33,7 @@ pid_t pid_of(int pidfd) {
 }  // namespace
 
 void Run::Impl::begin() {
-  if (phase == Phase::over) return;  // stopped before it began
-  if (spec.id.empty()) spec.id = make_id("run_");
-  record.id = spec.id;
-  record.language = spec.language;
-  record.limits = spec.limits;
+  if (has_cause) return;  // stopped before it began
   if (spec.argv.empty() || spec.argv.front().empty()) {
     return fail_before_launch(RunStatus::invalid_request, "no program is named");
   }

@@ -90,6 +90,7 @@ struct Run::Impl {
   [[nodiscard]] bool died_before_exec() const;
   void on_init_gone();
   void finish();
+  void forget_box();  // takes its descriptors out of the loop
   void collect();
   void remove_cgroup();
   void hand_over();

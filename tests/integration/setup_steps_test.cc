@@ -11,6 +11,7 @@
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/run.h"
 #include "tests/support/leak_check.h"
+#include "tests/support/observed_run.h"
 #include "tests/support/wardcase_command.h"
 
 // Each step of a launch fails once: the record names it, nothing of the program
@@ -22,23 +23,6 @@ using sandbox::SetupStep;
 using supervisor::RunRecord;
 using supervisor::RunStatus;
 
-class LastRecord : public supervisor::RunObserver {
- public:
-  explicit LastRecord(supervisor::EventLoop& loop) : loop_(loop) {}
-  void on_start(std::string_view) override {}
-  void on_output(supervisor::Stream, std::string_view bytes) override { output += bytes; }
-  void on_end(const RunRecord& ended) override {
-    record = ended;
-    loop_.stop();
-  }
-
-  RunRecord record;
-  std::string output;
-
- private:
-  supervisor::EventLoop& loop_;
-};
-
 struct Told {
   RunRecord record;
   std::string output;
@@ -47,17 +31,15 @@ struct Told {
 Told run_with_fault(SetupStep step, int error) {
   auto loop = supervisor::EventLoop::create();
   if (!loop) return {};
-  LastRecord last(*loop);
+  Remembered told([&] { loop->stop(); });
   supervisor::Host host;
   supervisor::Run run(*loop, host);
-  supervisor::RunSpec spec;
-  spec.argv = {"/bin/echo", "ran"};
-  spec.environment = {"PATH=/usr/bin:/bin"};
+  supervisor::RunSpec spec = spec_of({"/bin/echo", "ran"});
   spec.fault_step = step;
   spec.fault_error = error;
-  run.start(std::move(spec), last);
+  run.start(std::move(spec), told);
   if (!loop->run()) return {};
-  return {last.record, last.output};
+  return {told.record, told.output};
 }
 
 // Runs the check in a child that is the caller: as the library is used here, and
