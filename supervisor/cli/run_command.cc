@@ -142,7 +142,7 @@ int Conductor::exit_code() const {
   if (late_signal_ != 0) return kSignalBase + late_signal_;
   const RunRecord& record = *output_.record();
   if (output_.write_error() == EPIPE) return kSignalBase + SIGPIPE;
-  if (output_.write_error() != 0) return kFailed;
+  if (output_.write_error() != 0 || !output_.saved()) return kFailed;
   return options_.exit_zero ? 0 : exit_code_of(record);
 }
 
@@ -151,6 +151,7 @@ void Conductor::tell_end() const {
   if (const int error = output_.write_error(); error != 0 && error != EPIPE) {
     console_.say(sys::Error{error, "write the output"}.message());
   }
+  if (!output_.saved()) console_.say(output_.saved().error().message());
   if (const std::string reason = explain_end(record); !reason.empty()) console_.say(reason);
   if (record.unkillable) console_.say("some processes could not be killed and still exist");
   if (!record.hint.empty()) console_.say("hint: " + record.hint);

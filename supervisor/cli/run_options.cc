@@ -169,6 +169,8 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
   options.merge_stderr = line.has("merge-stderr");
   options.timing = line.has("timing");
   options.exit_zero = line.has("exit-zero");
+  if (const std::string* path = line.last("save-output")) options.saved_output = *path;
+  if (const std::string* path = line.last("meta")) options.meta = *path;
   if (const std::string* text = line.last("status-fd")) {
     return take_status_fd(*text, options.status_fd);
   }
@@ -225,6 +227,9 @@ std::vector<OptionRow> run_option_table() {
       {"events", "", "", "print a line of JSON for each event, as it comes"},
       {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest"},
       {"base64", "", "", "with output bytes in base64 in the record; implies --json"},
+      {"save-output", "", "DIR",
+       "write all of stdout and stderr to DIR/stdout and DIR/stderr, too"},
+      {"meta", "", "FILE", "write times, status and exit code to FILE by the keys of isolate"},
       {"timing", "", "", "tell on stderr what the launch spent its time on"},
       {"exit-zero", "", "", "exit with 0 whenever a record could be made"},
       {"quiet", "q", "", "say nothing ourselves"},

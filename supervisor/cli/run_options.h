@@ -40,6 +40,8 @@ struct RunOptions {
   OutputMode mode = OutputMode::pass_through;
   OutputForm form = OutputForm::text;
   std::optional<int> status_fd;
+  std::optional<std::string> saved_output;  // a directory
+  std::optional<std::string> meta;          // a file
   bool timing = false;
   bool exit_zero = false;
   Verbosity verbosity = Verbosity::normal;

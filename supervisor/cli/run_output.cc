@@ -38,6 +38,11 @@ RunOutput::RunOutput(EventLoop& loop, Run& run, const RunOptions& options)
     : loop_(loop), run_(run), options_(options) {}
 
 sys::Status RunOutput::open() {
+  if (options_.saved_output) {
+    auto saved = SavedOutput::create(*options_.saved_output);
+    if (!saved) return tl::unexpected(std::move(saved).error().while_doing("--save-output"));
+    saved_output_.emplace(*std::move(saved));
+  }
   switch (options_.mode) {
     case OutputMode::pass_through:
       for (const Stream stream : {Stream::out, Stream::err}) {
@@ -92,6 +97,7 @@ void RunOutput::on_start(std::string_view run_id) {
 void RunOutput::on_output(Stream stream, std::string_view bytes) {
   if (Outlet* plain = plain_[index_of(stream)]) plain->writer->write(bytes);
   for (EventStream& events : events_) events.on_output(stream, bytes);
+  if (saved_output_) saved_output_->write(stream, bytes);
 }
 
 void RunOutput::on_end(const RunRecord& record) {
@@ -99,6 +105,8 @@ void RunOutput::on_end(const RunRecord& record) {
   if (record_->hint.empty() && misses_stdin(*record_, options_)) {
     record_->hint = "stdin was not passed; add -i";
   }
+  if (saved_output_) saved_ = saved_output_->status();
+  if (options_.meta && saved_) saved_ = write_meta(*options_.meta, *record_);
   for (EventStream& events : events_) events.on_end(*record_);
   if (json_ != nullptr) json_->writer->write(to_json(*record_, options_.form) + "\n");
   for (const auto& outlet : outlets_) {

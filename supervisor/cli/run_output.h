@@ -10,6 +10,7 @@
 
 #include "sandbox/sys/error.h"
 #include "supervisor/cli/run_options.h"
+#include "supervisor/cli/saved_output.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/event_stream.h"
 #include "supervisor/run/host_stream.h"
@@ -34,6 +35,8 @@ class RunOutput : public RunObserver {
 
   // The record, once the run has ended.
   [[nodiscard]] const std::optional<RunRecord>& record() const { return record_; }
+  // What could not be saved by --save-output or --meta.
+  [[nodiscard]] const sys::Status& saved() const { return saved_; }
   // errno of the first write that failed; 0: none did.
   [[nodiscard]] int write_error() const { return write_error_; }
 
@@ -63,6 +66,8 @@ class RunOutput : public RunObserver {
   std::array<Outlet*, 2> plain_ = {};  // pass-through, by Stream
   Outlet* json_ = nullptr;
   std::array<bool, 2> paused_ = {};
+  std::optional<SavedOutput> saved_output_;
+  sys::Status saved_;
   std::optional<RunRecord> record_;
   int write_error_ = 0;
 };
