@@ -141,6 +141,11 @@ void protect_init(RuleList& rules, const SyscallOptions& options) {
        {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"}) {
     rules.refuse_when(name, {equals_any(0, {kInit})}, kWhy);
   }
+  if (options.refuse_uncounted_memory) {
+    for (const char* name : {"memfd_create", "shmget"}) {
+      rules.refuse_all(name, Answer::enosys, "the watcher of the memory limit can't see it");
+    }
+  }
   if (options.pin_affinity) {
     rules.refuse_all("sched_setaffinity", Answer::eperm, "the affinity holds the cpus limit");
   } else {

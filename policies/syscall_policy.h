@@ -52,6 +52,10 @@ struct SyscallOptions {
   // the host, so setuid and setgid modes are refused wherever a mode is given,
   // and openat2 (its mode is behind a pointer) answers ENOSYS.
   bool refuse_setid_modes = false;
+  // A watcher holds the memory limit, and sees only what is mapped or lies in a
+  // file system of the box: memory without a place (memfd_create, System V
+  // shared memory) answers ENOSYS.
+  bool refuse_uncounted_memory = false;
   // Nothing but the processor affinity holds the cpus limit: it must not be
   // changed from inside.
   bool pin_affinity = false;

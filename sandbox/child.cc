@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include <cerrno>
@@ -109,19 +108,6 @@ int place_stdio(Child& child) noexcept {
   return sys::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? errno : 0;
 }
 
-// Nothing is raised above the hard limit that we came with: root without
-// CAP_SYS_RESOURCE can't, and need not.
-int set_rlimits(Child& child) noexcept {
-  for (const PlanRlimit& wanted : plan_list<PlanRlimit>(child.plan, child.plan.rlimits)) {
-    rlimit64 limit = {};
-    if (::syscall(SYS_prlimit64, 0, wanted.resource, nullptr, &limit) < 0) return errno;
-    if (wanted.hard < limit.rlim_max) limit.rlim_max = wanted.hard;
-    limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
-    if (::syscall(SYS_prlimit64, 0, wanted.resource, &limit, nullptr) < 0) return errno;
-  }
-  return 0;
-}
-
 int pin_cpus(Child& child) noexcept {
   if (!child.plan.pin_cpus) return 0;
   return ::syscall(SYS_sched_setaffinity, 0, sizeof child.plan.cpus, &child.plan.cpus) < 0 ? errno
@@ -172,7 +158,6 @@ constexpr Step kSteps[] = {
     {SetupStep::name_host, name_host},
     {SetupStep::enter_directory, enter_directory},  // resolved inside the new root
     {SetupStep::place_stdio, place_stdio},  // /dev/null is the box's; then all else closes at exec
-    {SetupStep::set_rlimits, set_rlimits},  // after the set-up's own files were written
     {SetupStep::pin_cpus, pin_cpus},
     {SetupStep::fork_program, fork_program},
 };

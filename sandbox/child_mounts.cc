@@ -42,9 +42,17 @@ int clone_tree(int dir, const char* path, unsigned flags, int* tree) noexcept {
   return *tree < 0 ? errno : 0;
 }
 
-// Moves `tree` to its place and lets the descriptor go.
+// Moves `tree` to its place and lets the descriptor go. The place is below `dir`
+// and no link leads there: a link in a bound directory may be the program's of an
+// earlier run, and would take the mount elsewhere, out of the box even.
 int place(int tree, int dir, const char* path) noexcept {
-  const int error = sys::move_mount(tree, dir, path) < 0 ? errno : 0;
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const int target = sys::openat2(dir, path, how);
+  if (target < 0) return errno;
+  const int error = sys::move_mount_onto(tree, target) < 0 ? errno : 0;
+  (void)::close(target);
   (void)::close(tree);
   return error;
 }

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include <linux/landlock.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 
@@ -52,6 +53,19 @@ int restrict_paths(Child& child) noexcept {
   const int error = sys::landlock_restrict_self(ruleset) < 0 ? errno : 0;
   (void)::close(ruleset);
   return error;
+}
+
+// Nothing is raised above the hard limit that we came with: root without
+// CAP_SYS_RESOURCE can't, and need not.
+int set_rlimits(Child& child) noexcept {
+  for (const PlanRlimit& wanted : plan_list<PlanRlimit>(child.plan, child.plan.rlimits)) {
+    rlimit64 limit = {};
+    if (::syscall(SYS_prlimit64, 0, wanted.resource, nullptr, &limit) < 0) return errno;
+    if (wanted.hard < limit.rlim_max) limit.rlim_max = wanted.hard;
+    limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
+    if (::syscall(SYS_prlimit64, 0, wanted.resource, &limit, nullptr) < 0) return errno;
+  }
+  return 0;
 }
 
 // An ignored signal survives exec, and so does the mask: both back to nothing.
@@ -116,6 +130,7 @@ constexpr Step kSteps[] = {
      die_with_parent},  // after ids and capabilities: changing them clears it
     {SetupStep::forbid_new_privileges, forbid_new_privileges},  // Landlock and the filter need it
     {SetupStep::restrict_paths, restrict_paths},  // after the pivot: rules mean the box's paths
+    {SetupStep::set_rlimits, set_rlimits},        // after the last descriptor of our own was opened
     {SetupStep::reset_signals, reset_signals},
     {SetupStep::install_filter, install_filter},  // last: no step above has to pass the filter
     {SetupStep::exec, exec_program},

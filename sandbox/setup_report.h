@@ -37,7 +37,6 @@ enum class SetupStep : std::uint8_t {
   name_host,
   enter_directory,
   place_stdio,
-  set_rlimits,
   pin_cpus,
   fork_program,
   // the program, before its exec
@@ -47,6 +46,7 @@ enum class SetupStep : std::uint8_t {
   die_with_init,
   forbid_new_privileges,
   restrict_paths,
+  set_rlimits,
   reset_signals,
   install_filter,
   exec,

@@ -44,6 +44,12 @@ inline int clone3(const clone_args& args) noexcept {
 inline int open_tree(int dir, const char* path, unsigned flags) noexcept {
   return static_cast<int>(::syscall(SYS_open_tree, dir, path, flags));
 }
+inline constexpr unsigned kMoveMountToEmptyPath = 0x40;  // MOVE_MOUNT_T_EMPTY_PATH
+// Onto what the descriptor is open on.
+inline int move_mount_onto(int from, int to) noexcept {
+  return static_cast<int>(
+      ::syscall(SYS_move_mount, from, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | kMoveMountToEmptyPath));
+}
 inline int move_mount(int from, int to_dir, const char* to_path) noexcept {
   return static_cast<int>(
       ::syscall(SYS_move_mount, from, "", to_dir, to_path, MOVE_MOUNT_F_EMPTY_PATH));

@@ -38,7 +38,9 @@ bool fill_standard_descriptors() {
 // Dispositions and an ignored SIGCHLD are inherited, and would hide the end of
 // children; writing to a reader who has gone is to give EPIPE.
 bool reset_signals() {
-  return ::signal(SIGPIPE, SIG_IGN) != SIG_ERR && ::signal(SIGCHLD, SIG_DFL) != SIG_ERR;
+  // SIGXFSZ: a caller's file size limit is told by EFBIG then, and not by our death.
+  return ::signal(SIGPIPE, SIG_IGN) != SIG_ERR && ::signal(SIGXFSZ, SIG_IGN) != SIG_ERR &&
+         ::signal(SIGCHLD, SIG_DFL) != SIG_ERR;
 }
 
 int dispatch(std::span<const std::string> words) {

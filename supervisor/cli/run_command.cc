@@ -35,7 +35,11 @@ int fail(const Console& console, const sys::Error& error) {
 sys::Result<sys::UniqueFd> open_stdin(const RunOptions& options) {
   if (options.pass_stdin) {
     sys::UniqueFd copy(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-    if (!copy.is_open()) return tl::unexpected(sys::errno_error("-i: stdin"));
+    struct stat info = {};
+    if (!copy.is_open() || ::fstat(copy.get(), &info) < 0) {
+      return tl::unexpected(sys::errno_error("-i: stdin"));
+    }
+    if (S_ISDIR(info.st_mode)) return tl::unexpected(sys::Error{EISDIR, "-i: stdin"});
     return copy;
   }
   if (!options.stdin_file) return sys::UniqueFd();
@@ -121,7 +125,7 @@ int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
     if (auto turned = loop_.run(); !turned) return fail(console_, turned.error());
   }
   // Signals do what they always do again: writing to stderr may wait.
-  tell_end();
+  if (late_signal_ == 0 && !output_.has_given_up()) tell_end();
   return exit_code();
 }
 

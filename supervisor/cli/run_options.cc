@@ -43,6 +43,7 @@ sys::Status take_limits(const CommandLine& line, policies::Limits& limits) {
     limits.set_default(row.id, *value);
   }
   for (const policies::LimitRow& row : policies::limit_table()) {
+    if (row.flag.empty()) continue;
     const std::string* text = line.last(std::string(row.flag));
     if (text == nullptr) continue;
     auto value = policies::parse_limit(row, *text);

@@ -113,6 +113,13 @@ void RunOutput::on_end(const RunRecord& record) {
     outlet->finishing = true;
     outlet->writer->finish();
   }
+  // Who stops us wants an end: readers that do not read are waited for once more
+  // as long as the program was.
+  if (record.status != RunStatus::stopped) return;
+  loop_.at(Clock::now() + record.limits.grace(), [this] {
+    has_given_up_ = true;
+    loop_.stop();
+  });
 }
 
 void RunOutput::on_blocked(Outlet& outlet) {

@@ -35,6 +35,8 @@ class RunOutput : public RunObserver {
 
   // The record, once the run has ended.
   [[nodiscard]] const std::optional<RunRecord>& record() const { return record_; }
+  // The readers were not waited for any longer: nothing more should be written.
+  [[nodiscard]] bool has_given_up() const { return has_given_up_; }
   // What could not be saved by --save-output or --meta.
   [[nodiscard]] const sys::Status& saved() const { return saved_; }
   // errno of the first write that failed; 0: none did.
@@ -69,6 +71,7 @@ class RunOutput : public RunObserver {
   std::optional<SavedOutput> saved_output_;
   sys::Status saved_;
   std::optional<RunRecord> record_;
+  bool has_given_up_ = false;
   int write_error_ = 0;
 };
 

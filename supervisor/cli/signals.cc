@@ -21,7 +21,13 @@ sys::Status Signals::open(Handler handler) {
   handler_ = std::move(handler);
   sigset_t taken;
   ::sigemptyset(&taken);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) ::sigaddset(&taken, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+    // What our caller made us ignore (nohup, a script's background job) stays ignored.
+    struct sigaction action = {};
+    const bool is_ignored =
+        ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    if (!is_ignored || signal == SIGTERM) ::sigaddset(&taken, signal);
+  }
   sigset_t before;
   if (::sigprocmask(SIG_BLOCK, &taken, &before) < 0) {
     return tl::unexpected(sys::errno_error("block signals"));

@@ -13,7 +13,7 @@
 
 namespace wardcase::supervisor {
 
-// SIGINT, SIGTERM, SIGHUP and SIGTSTP as calls on the loop instead of
+// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP as calls on the loop instead of
 // interruptions. While it lives they are blocked; afterwards they do what they did.
 class Signals {
  public:

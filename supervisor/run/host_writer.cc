@@ -49,6 +49,7 @@ class BufferedWriter final : public HostWriter {
   Events events_;
   std::optional<Relay> relay_;  // until it has ended
   std::string kept_;
+  std::size_t sent_ = 0;  // of kept_, from its start
   EventLoop::TimerId drained_timer_ = 0;
   bool is_writable_ = true;  // false: nothing more goes out
   bool is_finishing_ = false;
@@ -80,6 +81,7 @@ void BufferedWriter::write(std::string_view bytes) {
   bytes.remove_prefix(write_some(bytes));
   if (bytes.empty() || !is_writable_) return;
   kept_ = bytes;
+  sent_ = 0;
   wait_for_room();
 }
 
@@ -107,7 +109,9 @@ void BufferedWriter::wait_for_room() {
 }
 
 void BufferedWriter::on_room() {
-  kept_.erase(0, write_some(kept_));
+  sent_ += write_some(std::string_view(kept_).substr(sent_));
+  // Moved up now and then only: each time would cost the square of its size.
+  if (sent_ >= kept_.size() / 2) kept_.erase(0, std::exchange(sent_, 0));
   if (is_blocked() || !is_writable_) return;
   forget_room();
   if (is_finishing_) {
@@ -156,6 +160,7 @@ void BufferedWriter::break_off(int error) {
 void BufferedWriter::stop_writing() {
   is_writable_ = false;
   kept_.clear();
+  sent_ = 0;
   forget_room();
   descriptor_.fd.reset();
 }

@@ -107,7 +107,13 @@ void settle_fallbacks(Host& host, const std::string& why, Preparation& made) {
   if (enforcement(made, LimitId::memory) == Enforcement::none) {
     enforcement(made, LimitId::memory) = Enforcement::watcher;
     made.isolation.degraded.push_back(
-        {"memory_cgroup", reason_for("memory", why), "a watcher and RLIMIT_DATA", fix});
+        {"memory_cgroup", reason_for("memory", why),
+         "a watcher, RLIMIT_DATA, no memfd_create, no System V shared memory", fix});
+  }
+  if (made.cgroup == nullptr) {
+    made.isolation.degraded.push_back(
+        {"cpu_accounting", reason_for("cpuacct", why),
+         "processor time is added up from living processes and those that were waited for", fix});
   }
   if (enforcement(made, LimitId::pids) == Enforcement::none) {
     enforcement(made, LimitId::pids) = Enforcement::rlimit;
@@ -189,10 +195,18 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   made.request.cpus = choose_cpus(host.cpus(), value(made, LimitId::cpus));
   options.pin_affinity =
       enforcement(made, LimitId::cpus) == Enforcement::rlimit && !made.request.cpus.empty();
+  options.refuse_uncounted_memory = enforcement(made, LimitId::memory) == Enforcement::watcher;
   auto filter = sandbox::compile_filter(policies::default_syscall_policy(options));
   if (!filter) return tl::unexpected(filter.error());
   made.request.filter = *std::move(filter);
   return {};
+}
+
+// What a user mounts at or above a target is shown there, and nothing of ours.
+bool is_covered(const std::string& target, const std::vector<policies::Mount>& mounts) {
+  return std::any_of(mounts.begin(), mounts.end(), [&](const policies::Mount& mount) {
+    return target == mount.target || target.rfind(mount.target + "/", 0) == 0;
+  });
 }
 
 void settle_program(const RunSpec& spec, Preparation& made) {
@@ -212,6 +226,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
     }
   }
   for (const policies::Mount& mount : spec.system_mounts) {
+    if (is_covered(mount.target, spec.mounts)) continue;
     request.binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
   }
   for (const policies::Mount& mount : spec.mounts) {

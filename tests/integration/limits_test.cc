@@ -14,6 +14,31 @@ WARDCASE_AS_ROOT_AND_USER(Limits);
 
 constexpr const char* kHog = "b = []\nwhile True: b.append(bytearray(8 << 20))";
 
+TEST_P(Limits, FewOpenFilesAreEnoughToStart) {
+  const Record record = record_of({"--open-files", "8", "--", "bash", "-c", "ulimit -n"});
+  EXPECT_EQ(record.out(), "8\n") << record;
+}
+
+// Memory that is neither mapped nor in a file system of the box: a control group
+// counts it; a watcher can't, and it is refused.
+TEST_P(Limits, MemoryWithoutAPlaceCountsOrIsRefused) {
+  const Record record = python(
+      "import os\n"
+      "blocks = [os.memfd_create('block') for _ in range(5)]\n"
+      "print('made')\n"
+      "for _ in range(40):\n"
+      "    for block in blocks: os.write(block, b'x' * 2**20)\n"
+      "print('held')",
+      {"-m", "64m"});
+  if (is_root()) {
+    EXPECT_EQ(record.status(), "oom") << record;
+    EXPECT_EQ(record.out(), "made\n");
+  } else {
+    EXPECT_NE(record.err().find("Function not implemented"), std::string::npos) << record;
+    EXPECT_EQ(record.out(), "");
+  }
+}
+
 TEST_P(Limits, ValuesAskedForStandInTheRecord) {
   const Record record = bash("true", {"--timeout",
                                       "1500ms",

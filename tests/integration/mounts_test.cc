@@ -55,6 +55,31 @@ TEST_P(Mounts, AWorkspaceIsWhereTheProgramStands) {
   EXPECT_TRUE(std::filesystem::exists(shared().path() / "new"));
 }
 
+// A program that may write to the outer mount could leave a link for the next run.
+TEST_P(Mounts, AMountBelowAnotherIsNeverPlacedThroughALink) {
+  std::filesystem::create_directories(shared().path() / "real/keys");
+  std::filesystem::create_directories(shared().path() / "plain/keys");
+  const std::string keys = shared().path() / "keys";
+  ASSERT_TRUE(std::filesystem::create_directory(keys));
+  std::filesystem::create_directory_symlink("/tmp", shared().path() / "absolute");
+  std::filesystem::create_directory_symlink("real", shared().path() / "relative");
+  for (const char* name : {"absolute", "relative"}) {
+    const Record record =
+        record_of({"-v", path() + ":/data", "-v", keys + ":/data/" + name + "/keys", "--", "true"});
+    EXPECT_EQ(record.status(), "setup_failed") << record;
+    EXPECT_NE(record.text("error").find("keys"), std::string::npos) << record;
+  }
+  const Record control = record_of(
+      {"-v", path() + ":/data", "-v", keys + ":/data/plain/keys:rw", "--", "ls", "/data/plain"});
+  EXPECT_EQ(control.out(), "keys\n") << control;
+}
+
+TEST_P(Mounts, ADirectoryInPlaceOfEtcHasNothingOfOurs) {
+  (void)shared().write("only", "this");
+  const Record record = record_of({"-v", path() + ":/etc", "--", "ls", "/etc"});
+  EXPECT_EQ(record.out(), "only\n") << record;
+}
+
 TEST_P(Mounts, WithoutAWorkspaceOtherFilesAreNotThere) {
   (void)shared().write("data.csv", "1,2\n");
   const std::string program = shared().write("plot.py", "print(open('data.csv').read())");

@@ -49,6 +49,28 @@ TEST_P(Supervisor, AStopGivesTheProgramItsGrace) {
   EXPECT_LT(outcome.elapsed, 9s);
 }
 
+// As nohup does, and a script for its background jobs.
+TEST_P(Supervisor, WhatTheCallerIgnoresStopsNothing) {
+  for (const int number : {SIGHUP, SIGINT}) {
+    const auto before = std::signal(number, SIG_IGN);
+    Running running = run_command({"-l", "bash", "-c", "echo up; sleep 1; echo done"}).start();
+    (void)std::signal(number, before);
+    ASSERT_TRUE(running.wait_for(Channel::out, "up"));
+    running.signal(number);
+    const Outcome outcome = running.finish();
+    EXPECT_EQ(outcome.out(), "up\ndone\n") << outcome;
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  }
+}
+
+TEST_P(Supervisor, OneSignalEndsItThoughNobodyReads) {
+  Running running = run_command({"--grace", "200ms", "--", "yes"}).start();
+  EXPECT_FALSE(running.ends_unread(1s));  // all pipes are full now
+  running.signal(SIGTERM);
+  EXPECT_TRUE(running.ends_unread(20s));
+  EXPECT_EQ(running.finish().exit_code, 143);
+}
+
 TEST_P(Supervisor, ASecondSignalSkipsTheGrace) {
   Running running =
       run_command({"--grace", "30s", "-l", "bash", "-c", "trap '' TERM; echo up; sleep 50"})
