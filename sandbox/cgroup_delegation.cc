@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "sandbox/sys/unique_fd.h"
 
@@ -110,22 +111,40 @@ sys::Status check_is_ours(const Group& group) {
   return {};
 }
 
-// Empties `group`, so that it can give controllers.
+// "PID (NAME) STATE PARENT ..."; the name may hold anything (proc_pid_stat(5)).
+bool is_our_child(std::string_view pid) {
+  const std::string stat =
+      sys::read_file(AT_FDCWD, ("/proc/" + std::string(pid) + "/stat").c_str()).value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  constexpr std::size_t kParent = 4;  // after ") S "
+  return name_end != std::string::npos &&
+         std::string_view(stat).substr(name_end).substr(kParent).starts_with(
+             std::to_string(::getpid()) + " ");
+}
+
+// Empties `group`, so that it can give controllers: of us, and of what we started
+// ourselves, such as the relay of our output.
 sys::Status move_out_of(const Group& group, const CgroupCalls& calls) {
   if (is_real_root(group.path)) return {};
   const auto procs = sys::read_file(group.directory.get(), "cgroup.procs");
   if (!procs) return tl::unexpected(procs.error());
+  std::vector<std::string> movers;
   std::string_view rest = *procs;
-  const std::string own_pid = std::to_string(::getpid());
   for (auto pid = take_word(rest); !pid.empty(); pid = take_word(rest)) {
-    if (pid == own_pid) continue;
-    return tl::unexpected(sys::plain_error("other processes are in '" + group.path +
-                                           "', start wardcase in a group of its own"));
+    if (pid != std::to_string(::getpid()) && !is_our_child(pid)) {
+      return tl::unexpected(sys::plain_error("other processes are in '" + group.path +
+                                             "', start wardcase in a group of its own"));
+    }
+    movers.emplace_back(pid);
   }
-  if (procs->empty()) return {};
+  if (movers.empty()) return {};
   const auto supervisor = open_or_make_group(group.path + std::string(kSupervisor), calls);
   if (!supervisor) return tl::unexpected(supervisor.error());
-  return calls.write_file(supervisor->directory.get(), "cgroup.procs", "0");
+  for (const std::string& pid : movers) {
+    auto moved = calls.write_file(supervisor->directory.get(), "cgroup.procs", pid);
+    if (!moved && moved.error().code != ESRCH) return moved;  // it may have ended meanwhile
+  }
+  return {};
 }
 
 // Has `group` give what is wanted to the groups in it. Returns what it gives then.

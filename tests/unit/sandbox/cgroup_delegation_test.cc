@@ -3,6 +3,8 @@
 #include "sandbox/cgroup_delegation.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -112,8 +114,27 @@ TEST(LeafParent, HasOurProcessMoveIntoSupervisorWhereItIsAlone) {
   const auto given = prepare_leaf_parent(tree.path("/x.scope"), tree.calls(), &why);
   ASSERT_TRUE(given);
   EXPECT_EQ(*given, (Controllers{true, true, false, false}));
-  EXPECT_EQ(tree.read("/x.scope/supervisor/cgroup.procs"), "0");
+  EXPECT_EQ(tree.read("/x.scope/supervisor/cgroup.procs"), std::to_string(::getpid()));
   EXPECT_EQ(tree.read("/x.scope/wardcase/cgroup.subtree_control"), "memory pids");
+}
+
+TEST(LeafParent, HasOurChildrenMoveWithUs) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  ASSERT_GT(child, 0);
+  FakeV2Tree tree;
+  tree.add_group("/x.scope", "memory pids");
+  tree.write("/x.scope/cgroup.procs",
+             std::to_string(::getpid()) + "\n" + std::to_string(child) + "\n");
+  std::string why;
+  const auto given = prepare_leaf_parent(tree.path("/x.scope"), tree.calls(), &why);
+  (void)::kill(child, SIGKILL);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  ASSERT_TRUE(given);
+  EXPECT_EQ(*given, (Controllers{true, true, false, false})) << why;
+  EXPECT_EQ(tree.read("/x.scope/supervisor/cgroup.procs"), std::to_string(child));  // the last
 }
 
 // Enabled among processes, pids or cpu alone would make the group a threaded one.
@@ -161,7 +182,7 @@ TEST(LeafParent, SaysWhenOurProcessCannotMove) {
   FakeV2Tree tree;
   tree.add_group("/x.scope", "memory");
   tree.write("/x.scope/cgroup.procs", std::to_string(::getpid()) + "\n");
-  tree.refuse("cgroup.procs", "0", EACCES);
+  tree.refuse("cgroup.procs", "", EACCES);
   std::string why;
   const auto given = prepare_leaf_parent(tree.path("/x.scope"), tree.calls(), &why);
   ASSERT_TRUE(given);
