@@ -13,8 +13,10 @@
 #include <cerrno>
 #include <string_view>
 
+#include "sandbox/cgroup_delegation.h"
 #include "sandbox/cgroup_files.h"
 #include "sandbox/cgroup_v1.h"
+#include "sandbox/cgroup_v2.h"
 #include "sandbox/state_lock.h"
 #include "sandbox/sys/files.h"
 
@@ -50,12 +52,13 @@ std::string_view take_until(std::string_view& text, char end) {
 }
 
 struct Mount {
+  std::string_view root;  // the part of the file system that is mounted
   std::string_view point;
   std::string_view type;
   std::string_view options;  // of the super block: v1 lists its controllers there
 };
 
-// proc_pid_mountinfo(5): id parent device root POINT options fields... - TYPE source OPTIONS
+// proc_pid_mountinfo(5): id parent device ROOT POINT options fields... - TYPE source OPTIONS
 Mount parse_mount(std::string_view line) {
   const auto separator = line.find(" - ");
   if (separator == std::string_view::npos) return {};
@@ -64,7 +67,8 @@ Mount parse_mount(std::string_view line) {
   mount.type = take_until(after, ' ');
   (void)take_until(after, ' ');  // the source
   mount.options = take_until(after, ' ');
-  for (int field = 1; field < 5; ++field) (void)take_until(line, ' ');
+  for (int field = 1; field < 4; ++field) (void)take_until(line, ' ');
+  mount.root = take_until(line, ' ');
   mount.point = take_until(line, ' ');
   return mount;
 }
@@ -76,6 +80,12 @@ bool has_controller(const Mount& mount, std::string_view controller) {
     if (take_until(options, ',') == controller) return true;
   }
   return false;
+}
+
+// Hybrid hosts have a v2 tree as well, but keep the controllers in v1.
+bool is_v2_in_charge(std::span<const CgroupHost::Hierarchy> hierarchies) {
+  if (hierarchies.empty() || !hierarchies.front().controller.empty()) return false;
+  return hierarchies.size() == 1 || has_memory_controller(hierarchies.front().mount_point);
 }
 
 void kill_leaf(const std::string& path) {
@@ -99,42 +109,66 @@ bool kill_and_remove(const std::string& path) {
 
 }  // namespace
 
-CgroupHost CgroupHost::discover(const std::string& mountinfo) {
+sys::Result<CgroupHost> CgroupHost::find() {
+  const auto mounts = sys::read_file(AT_FDCWD, "/proc/self/mountinfo");
+  if (!mounts) return tl::unexpected(mounts.error());
+  // A kernel without control groups has no such file.
+  return discover(*mounts, sys::read_file(AT_FDCWD, "/proc/self/cgroup").value_or(""));
+}
+
+CgroupHost CgroupHost::discover(const std::string& mountinfo, const std::string& own_groups) {
   std::vector<Mount> mounts;
   for (std::string_view text = mountinfo; !text.empty();) {
     const Mount mount = parse_mount(take_until(text, '\n'));
     if (mount.point.starts_with('/')) mounts.push_back(mount);
   }
   CgroupHost host;
+  std::string unified_root;
   for (const std::string_view controller : kControllers) {
     const auto found = std::find_if(mounts.begin(), mounts.end(), [&](const Mount& mount) {
       return has_controller(mount, controller);
     });
     if (found == mounts.end()) continue;
+    if (controller.empty()) unified_root = unescape(found->root);
     host.hierarchies_.push_back({std::string(controller), unescape(found->point)});
   }
+  host.is_v2_ = is_v2_in_charge(host.hierarchies_);
+  if (host.is_v2_) {
+    host.hierarchies_.resize(1);
+    Hierarchy& unified = host.hierarchies_.front();
+    unified.group = choose_v2_group(unified.mount_point,
+                                    find_own_v2_group(own_groups, unified_root), ::geteuid());
+  }
   return host;
+}
+
+bool CgroupHost::may_create() const {
+  return std::any_of(hierarchies_.begin(), hierarchies_.end(), [](const Hierarchy& hierarchy) {
+    const std::string group = hierarchy.mount_point + hierarchy.group;
+    return ::faccessat(AT_FDCWD, group.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+  });
 }
 
 sys::Result<std::unique_ptr<Cgroup>> CgroupHost::create(const std::string& leaf,
                                                         const CgroupLimits& limits,
                                                         std::string* why) const {
-  return create_cgroup_v1(hierarchies_, leaf, limits, why);
+  if (!is_v2_) return create_cgroup_v1(hierarchies_, leaf, limits, why);
+  const Hierarchy& unified = hierarchies_.front();
+  return create_cgroup_v2(unified.mount_point + unified.group, leaf, limits, CgroupCalls(), why);
 }
 
 int CgroupHost::sweep(const std::string& lock_directory) const {
   int swept = 0;
   for (const Hierarchy& listed : hierarchies_) {
-    const std::vector<std::string> names =
-        sys::list_directory(listed.mount_point + "/wardcase", DT_DIR);
+    const std::vector<std::string> names = sys::list_directory(listed.parent(), DT_DIR);
     for (const std::string& name : names) {
       const std::string lock_name = name.substr(0, name.find('.'));
       const auto lock = StateLock::take_over(lock_directory, lock_name);
-      if (!lock && lock.error().code != ENOENT) continue;   // its owner lives, or we can't tell
-      kill_leaf(listed.mount_point + "/wardcase/" + name);  // at once, where it is v2
+      if (!lock && lock.error().code != ENOENT) continue;  // its owner lives, or we can't tell
+      kill_leaf(listed.parent() + "/" + name);             // at once, where it is v2
       bool gone = true;
       for (auto other = hierarchies_.rbegin(); other != hierarchies_.rend(); ++other) {
-        gone = kill_and_remove(other->mount_point + "/wardcase/" + name) && gone;
+        gone = kill_and_remove(other->parent() + "/" + name) && gone;
       }
       if (gone) ++swept;
     }

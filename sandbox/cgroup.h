@@ -35,8 +35,9 @@ struct CgroupUsage {
 // What a memory event meant, read at the moment it came.
 enum class OomEvent : std::uint8_t { nothing, box, host };
 
-// The control groups that hold one run: a leaf in each v1 controller, and on
-// hybrid hosts one in the v2 tree, which gives identity and cgroup.kill. All limits are written
+// The control groups that hold one run: a leaf in the v2 tree, or one in each v1
+// controller and on hybrid hosts a v2 one beside them, which gives identity and
+// cgroup.kill. All limits are written
 // before anything enters. The destructor kills what is inside and removes the leaves,
 // without waiting; remove() is the orderly way.
 class Cgroup {
@@ -82,19 +83,25 @@ class Cgroup {
   [[nodiscard]] virtual sys::Status remove() = 0;
 };
 
-// What the host offers, found once by /proc/self/mountinfo.
+// What the host offers, found once by /proc/self/mountinfo and /proc/self/cgroup.
 class CgroupHost {
  public:
-  // Reads `mountinfo` (the text of /proc/self/mountinfo). Never fails: a host
-  // without usable hierarchies simply offers none.
-  static CgroupHost discover(const std::string& mountinfo);
+  // What is offered to this process. Fails only where /proc can't be read.
+  static sys::Result<CgroupHost> find();
+  // Reads the texts of /proc/self/mountinfo and /proc/self/cgroup. Never fails: a
+  // host without usable hierarchies simply offers none.
+  static CgroupHost discover(const std::string& mountinfo, const std::string& own_groups = "");
 
-  // Makes the leaves of a run under `wardcase/` at each visible root, named
+  // Whether this caller may make groups somewhere; most ordinary users may not.
+  [[nodiscard]] bool may_create() const;
+
+  // Makes the leaves of a run under `wardcase/` in each hierarchy, named
   // `leaf`, which begins with the name of the supervisor's lock (state_lock.h),
   // up to the first dot. A controller that is missing or can't be written is left
   // out (its enforcement reads none) and `why` names it with the reason. Fails
   // only where a leaf was begun and could not be finished (limits not written).
-  // nullptr: nothing at all could be had.
+  // nullptr: nothing at all could be had. On v2 this may move the calling process
+  // into `supervisor/`, beside `wardcase/` (cgroup_v2.h).
   [[nodiscard]] sys::Result<std::unique_ptr<Cgroup>> create(const std::string& leaf,
                                                             const CgroupLimits& limits,
                                                             std::string* why) const;
@@ -106,11 +113,16 @@ class CgroupHost {
   struct Hierarchy {
     std::string controller;  // "memory", "pids", "cpu", "cpuacct", "freezer", "" for v2
     std::string mount_point;
+    std::string group = "";  // v2: the group below it that is ours to use; "" for its root
+
+    // Where the leaves are made.
+    [[nodiscard]] std::string parent() const { return mount_point + group + "/wardcase"; }
   };
   [[nodiscard]] std::span<const Hierarchy> hierarchies() const { return hierarchies_; }
 
  private:
   std::vector<Hierarchy> hierarchies_;
+  bool is_v2_ = false;  // the v2 tree has the controllers; the only hierarchy then
 };
 
 }  // namespace wardcase::sandbox

@@ -34,11 +34,9 @@ std::optional<std::uint64_t> read_number(int directory, const char* file) {
   return parse_number(*text);
 }
 
-std::optional<std::uint64_t> read_keyed(int directory, const char* file, std::string_view key) {
-  const auto text = sys::read_file(directory, file);
-  if (!text) return std::nullopt;
-  for (std::string_view rest = *text; !rest.empty();) {
-    const std::string_view line = take_line(rest);
+std::optional<std::uint64_t> find_keyed(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
     if (line.starts_with(key) && line.substr(key.size()).starts_with(' ')) {
       return parse_number(line.substr(key.size() + 1));
     }
@@ -46,8 +44,32 @@ std::optional<std::uint64_t> read_keyed(int directory, const char* file, std::st
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> read_keyed(int directory, const char* file, std::string_view key) {
+  const auto text = sys::read_file(directory, file);
+  if (!text) return std::nullopt;
+  return find_keyed(*text, key);
+}
+
 sys::Status write_number(int directory, const char* file, std::uint64_t number) {
   return sys::write_file(directory, file, std::to_string(number));
+}
+
+void read_pids_usage(int directory, CgroupUsage& usage) {
+  const auto peak = read_number(directory, "pids.peak");
+  if (peak) usage.processes_peak = *peak - std::min<std::uint64_t>(*peak, 1);
+  usage.pids_limit_hit = read_keyed(directory, "pids.events", "max").value_or(0) > 0;
+}
+
+std::optional<std::chrono::microseconds> read_cpu_time(int directory) {
+  const auto spent = read_keyed(directory, "cpu.stat", "usage_usec");
+  if (!spent) return std::nullopt;
+  return std::chrono::microseconds(*spent);
+}
+
+std::optional<std::uint64_t> count_processes(int directory) {
+  const auto procs = sys::read_file(directory, "cgroup.procs");
+  if (!procs) return std::nullopt;
+  return static_cast<std::uint64_t>(std::count(procs->begin(), procs->end(), '\n'));
 }
 
 int kill_inside(int directory) {

@@ -2,10 +2,12 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "sandbox/cgroup.h"
 #include "sandbox/sys/error.h"
 
 namespace wardcase::sandbox {
@@ -15,11 +17,18 @@ namespace wardcase::sandbox {
 // A file that holds one number; nullopt where it is missing or says "max".
 [[nodiscard]] std::optional<std::uint64_t> read_number(int directory, const char* file);
 
-// The number after `key` in a file of "key number" lines.
+// The number after `key` in a text of "key number" lines, or in a file of them.
+[[nodiscard]] std::optional<std::uint64_t> find_keyed(std::string_view text, std::string_view key);
 [[nodiscard]] std::optional<std::uint64_t> read_keyed(int directory, const char* file,
                                                       std::string_view key);
 
 [[nodiscard]] sys::Status write_number(int directory, const char* file, std::uint64_t number);
+
+// What both versions count in the same files: pids.peak (not on older kernels) and
+// pids.events; cpu.stat of v2; cgroup.procs.
+void read_pids_usage(int directory, CgroupUsage& usage);
+[[nodiscard]] std::optional<std::chrono::microseconds> read_cpu_time(int directory);
+[[nodiscard]] std::optional<std::uint64_t> count_processes(int directory);
 
 // One round of SIGKILL to what is inside: cgroup.kill where there is one, else
 // each process of cgroup.procs, thawed if it was frozen. How many processes it

@@ -312,9 +312,7 @@ void CgroupV1::await_frozen() const {
 
 std::optional<std::uint64_t> CgroupV1::count_processes() const {
   if (leaves_.empty()) return std::nullopt;
-  const auto procs = sys::read_file(leaves_.front().directory.get(), "cgroup.procs");
-  if (!procs) return std::nullopt;
-  return static_cast<std::uint64_t>(std::count(procs->begin(), procs->end(), '\n'));
+  return sandbox::count_processes(leaves_.front().directory.get());
 }
 
 CgroupUsage CgroupV1::read_usage() const {
@@ -324,19 +322,13 @@ CgroupUsage CgroupV1::read_usage() const {
     usage.oom_kills = read_keyed(memory_, "memory.oom_control", "oom_kill");
   }
   if (unified_ >= 0) {
-    if (const auto spent = read_keyed(unified_, "cpu.stat", "usage_usec")) {
-      usage.cpu = std::chrono::microseconds(*spent);
-    }
+    usage.cpu = read_cpu_time(unified_);
   } else if (cpuacct_ >= 0) {
     if (const auto spent = read_number(cpuacct_, "cpuacct.usage")) {
       usage.cpu = std::chrono::microseconds(*spent / 1000);
     }
   }
-  if (pids_ >= 0) {
-    const auto peak = read_number(pids_, "pids.peak");  // not on older kernels
-    if (peak) usage.processes_peak = *peak - std::min<std::uint64_t>(*peak, 1);
-    usage.pids_limit_hit = read_keyed(pids_, "pids.events", "max").value_or(0) > 0;
-  }
+  if (pids_ >= 0) read_pids_usage(pids_, usage);
   return usage;
 }
 

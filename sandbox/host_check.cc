@@ -209,7 +209,7 @@ std::string_view holder_name(Enforcement enforcement) {
 // The controllers mostly fail for one reason: the first to be named stands for all.
 std::string first_reason(const std::string& why) { return why.substr(0, why.find("; ")); }
 
-HostCheck describe_leaf(Cgroup& leaf, const std::string& why) {
+HostCheck describe_leaf(Cgroup& leaf, const std::string& parent, const std::string& why) {
   HostCheck check = {"control groups", CheckState::ok, "", ""};
   const std::pair<std::string_view, Enforcement> holders[] = {
       {"memory ", leaf.memory()}, {"pids ", leaf.pids()}, {"cpus ", leaf.cpus()}};
@@ -218,6 +218,7 @@ HostCheck describe_leaf(Cgroup& leaf, const std::string& why) {
     if (holder == Enforcement::none) check.state = CheckState::warn;
   }
   check.detail += leaf.can_kill() ? "kill at once" : "kill by init alone";
+  check.detail += ", in '" + parent + "'";
   if (check.state == CheckState::warn && !why.empty()) check.detail += "; " + first_reason(why);
   if (!remove_leaf(leaf)) {
     check.state = CheckState::warn;
@@ -236,19 +237,19 @@ std::string cgroup_fix() {
 // A real leaf under a real lock, so that a supervisor that starts now does not
 // take it for a dead one's.
 sys::Result<HostCheck> try_cgroups() {
-  const auto mounts = sys::read_file(AT_FDCWD, "/proc/self/mountinfo");
-  if (!mounts) return tl::unexpected(mounts.error());
+  const auto host = CgroupHost::find();
+  if (!host) return tl::unexpected(host.error());
   const auto directory = runtime_directory();
   if (!directory) return tl::unexpected(directory.error());
   auto lock = StateLock::acquire(*directory + "/locks", "doctor-" + std::to_string(::getpid()));
   if (!lock) return tl::unexpected(std::move(lock).error());
   std::string why;
   const CgroupLimits limits = {.memory_bytes = 64U << 20, .pids = 16, .millicpus = 1000};
-  auto leaf = CgroupHost::discover(*mounts).create(lock->name() + ".leaf", limits, &why);
+  auto leaf = host->create(lock->name() + ".leaf", limits, &why);
   if (!leaf) return tl::unexpected(std::move(leaf).error());
   if (*leaf == nullptr)
     return tl::unexpected(sys::plain_error("none can be used: " + first_reason(why)));
-  return describe_leaf(**leaf, why);
+  return describe_leaf(**leaf, host->hierarchies().front().parent(), why);
 }
 
 HostCheck check_cgroups() {

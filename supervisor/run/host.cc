@@ -2,12 +2,12 @@
 // Copyright The wardcase authors
 #include "supervisor/run/host.h"
 
-#include <fcntl.h>
 #include <sched.h>
+
+#include <utility>
 
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
-#include "sandbox/sys/files.h"
 #include "supervisor/run/run.h"
 
 namespace wardcase::supervisor {
@@ -51,10 +51,10 @@ sys::Result<sandbox::IdLease> Host::lease_id() {
 sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::CgroupLimits& limits,
                                                                 std::string* why) {
   if (!cgroups_) {
-    auto mounts = sys::read_file(AT_FDCWD, "/proc/self/mountinfo");
-    if (!mounts) return tl::unexpected(mounts.error());
-    cgroups_ = sandbox::CgroupHost::discover(*mounts);
-    if (can_choose_ids_) {
+    auto found = sandbox::CgroupHost::find();
+    if (!found) return tl::unexpected(std::move(found).error());
+    cgroups_ = *std::move(found);
+    if (can_choose_ids_ || cgroups_->may_create()) {
       if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
       // What can't be removed now is left to the next start.
       (void)cgroups_->sweep(runtime_directory_ + "/locks");
@@ -62,7 +62,7 @@ sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::C
       sandbox::sweep_locks(runtime_directory_ + "/ids");
     }
   }
-  // Without root there is no control group to be had yet: nothing is locked for it.
+  // Who may make no groups has nothing that a lock would stand for.
   const std::string prefix = lock_ ? lock_->name() : make_id("sup_");
   return cgroups_->create(prefix + "." + std::to_string(next_leaf_++), limits, why);
 }

@@ -48,7 +48,15 @@ void Run::Impl::begin() {
     return fail_before_launch(RunStatus::setup_failed, describe_launch_failure(launched.error()));
   }
   box = *std::move(launched);
-  if (made.cgroup != nullptr) made.cgroup->close_tasks();
+  if (made.cgroup != nullptr) {
+    made.cgroup->close_tasks();
+    if (made.cgroup->clone_into_fd() >= 0 && !box.joined_cgroup_at_birth) {
+      record.isolation.degraded.push_back(
+          {"clone_into_cgroup", "the kernel or a filter around us refuses it",
+           "the child joins its control group by itself, before anything else",
+           "allow clone3 in the filter around wardcase"});
+    }
+  }
   // The descriptors of files and stdin were the box's to copy; the pump takes stdin itself.
   watch_box();
 }
