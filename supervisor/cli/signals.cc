@@ -21,7 +21,9 @@ sys::Status Signals::open(Handler handler) {
   handler_ = std::move(handler);
   sigset_t taken;
   ::sigemptyset(&taken);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) ::sigaddset(&taken, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH}) {
+    ::sigaddset(&taken, signal);
+  }
   sigset_t before;
   if (::sigprocmask(SIG_BLOCK, &taken, &before) < 0) {
     return tl::unexpected(sys::errno_error("block signals"));
