@@ -72,7 +72,7 @@ sys::Result<BoxLayout> BoxLayout::make(const LaunchRequest& request) {
   BoxLayout layout;
   layout.add_base(request);
   layout.add_system_binds();
-  layout.add_devices();
+  layout.add_devices(request);
   std::vector<BindRequest> binds = request.binds;
   // Outer before inner, so that no bind covers another.
   std::stable_sort(binds.begin(), binds.end(),
@@ -153,9 +153,15 @@ void BoxLayout::add_system_binds() {
   }
 }
 
-void BoxLayout::add_devices() {
-  for (const char* name : {"null", "zero", "full", "random", "urandom"}) {
-    const std::string path = std::string("/dev/") + name;
+void BoxLayout::add_devices(const LaunchRequest& request) {
+  std::vector<std::string_view> names = {"null", "zero", "full", "random", "urandom"};
+  if (request.terminal) {
+    names.emplace_back("tty");  // the opener's own: of no use without one
+    make_directory(/*on_scratch=*/false, "dev/pts", 0755);
+    symlinks_.emplace_back("pts/ptmx", "dev/ptmx");
+  }
+  for (const std::string_view name : names) {
+    const std::string path = "/dev/" + std::string(name);
     LayoutBind entry{path, path, MountMode::read_only, LayoutKind::device, /*is_directory=*/false};
     make_mount_point(entry);
     binds_.push_back(std::move(entry));

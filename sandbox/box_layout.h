@@ -49,7 +49,7 @@ class BoxLayout {
   };
   void add_base(const LaunchRequest& request);
   void add_system_binds();
-  void add_devices();
+  void add_devices(const LaunchRequest& request);
   sys::Status add_bind(const BindRequest& request);
   void make_mount_point(LayoutBind& bind);
   void make_parents(bool on_scratch, std::string_view path);

@@ -96,7 +96,9 @@ int enter_directory(Child& child) noexcept {
 
 int place_stdio(Child& child) noexcept {
   int sources[3];
-  for (int i = 0; i < 3; ++i) sources[i] = child.fd(child.plan.stdio[i]);
+  for (int i = 0; i < 3; ++i) {
+    sources[i] = child.terminal >= 0 ? child.terminal : child.fd(child.plan.stdio[i]);
+  }
   if (sources[0] < 0) {
     sources[0] =
         static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC, 0));
@@ -151,8 +153,9 @@ constexpr Step kSteps[] = {
     {SetupStep::place_scratch, place_scratch},  // over /dev and the skeleton
     {SetupStep::mount_proc, mount_proc},  // after pid 1 exists in this pid namespace: we are it
     {SetupStep::protect_proc, protect_proc},
-    {SetupStep::send_box, send_box},        // while the writable file system is at hand
-    {SetupStep::enter_root, enter_root},    // all that comes from the host is placed
+    {SetupStep::make_terminal, make_terminal},  // after the ids: it is the box's user's
+    {SetupStep::send_box, send_box},            // while the writable file system is at hand
+    {SetupStep::enter_root, enter_root},        // all that comes from the host is placed
     {SetupStep::verify_root, verify_root},  // a second mount on / would leave the host behind /..
     {SetupStep::seal_root, seal_root},      // nothing more is made on it
     {SetupStep::name_host, name_host},

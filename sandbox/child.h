@@ -10,8 +10,9 @@
 #include "sandbox/setup_report.h"
 
 // Everything between clone3 and exec: child.cc (namespaces, ids, descriptors),
-// child_mounts.cc (the file system), child_program.cc (the program's last
-// steps) and init_process.cc (pid 1).
+// child_mounts.cc (the file system), child_terminal.cc (a terminal, where the
+// program gets one), child_program.cc (the program's last steps) and
+// init_process.cc (pid 1).
 //
 // Rules of these files (tests/lint/check_child_calls.sh enforces the first):
 //   - call only raw system calls and what signal-safety(7) lists: the parent may
@@ -34,6 +35,7 @@ struct Child {
   int root = -1;          // the new root file system
   int scratch = -1;       // the writable one
   int proc = -1;
+  int terminal = -1;  // the program's end of it
   pid_t program = -1;
   Offset object = 0;         // what the current step works on, for its report
   SetupMessage report = {};  // collects when each step was done
@@ -83,5 +85,9 @@ int send_box(Child& child) noexcept;
 int enter_root(Child& child) noexcept;
 int verify_root(Child& child) noexcept;
 int seal_root(Child& child) noexcept;
+
+// child_terminal.cc; both do nothing where the program gets no terminal
+int make_terminal(Child& child) noexcept;
+int take_terminal(Child& child) noexcept;
 
 }  // namespace wardcase::sandbox

@@ -12,8 +12,8 @@
 namespace wardcase::sandbox {
 namespace {
 
-// No controlling terminal to push input into, and a process group of its own to
-// signal. Here and not before the fork: pid 2 would be left in init's group.
+// Away from the caller's terminal, which could be pushed input into, and a process
+// group of its own to signal. Here and not before the fork: pid 2 would be left in init's group.
 int start_session(Child&) noexcept { return ::syscall(SYS_setsid) < 0 ? errno : 0; }
 
 int verify_capabilities(Child& child) noexcept {
@@ -123,6 +123,7 @@ int exec_program(Child& child) noexcept {
 
 constexpr Step kSteps[] = {
     {SetupStep::start_session, start_session},
+    {SetupStep::take_terminal, take_terminal},  // a new session has none yet
     {SetupStep::drop_capabilities,
      drop_capabilities},  // before no_new_privs locks nothing: order free
     {SetupStep::verify_capabilities, verify_capabilities},

@@ -71,6 +71,7 @@ sys::Status make_pipe(sys::UniqueFd& read, sys::UniqueFd& write, const sys::Uniq
 sys::Status make_channels(const LaunchRequest& request, Box& box, Channels& channels) {
   auto made = make_socket_pair(box.setup, channels.setup_child);
   if (made) made = make_socket_pair(box.life, channels.life_child);
+  if (request.terminal) return made;  // the child makes it
   if (made) {
     made = make_pipe(box.stdout_read, channels.stdout_write, box.stdout_read, channels.stdout_write,
                      request.ids);
@@ -109,6 +110,8 @@ void put_program(PlanBuilder& plan, const LaunchRequest& request) {
   header.exec_paths = plan.list(paths);
   header.directory = plan.text(request.directory);
   header.hostname = plan.text("box");
+  header.own_terminal = request.terminal.has_value();
+  header.terminal_size = request.terminal.value_or(winsize{});
   std::vector<PlanRlimit> rlimits;
   for (const RlimitRequest& limit : request.rlimits) {
     rlimits.push_back({static_cast<std::uint32_t>(limit.resource), 0, limit.soft, limit.hard});

@@ -32,7 +32,7 @@ class Box {
   sys::UniqueFd setup;                  // SetupMessages of the launch; end of file: exec or death
   sys::UniqueFd life;                   // init's later words; closing it ends the box
   sys::UniqueFd stdin_write;            // non-blocking; closed without with_stdin
-  sys::UniqueFd stdout_read;            // non-blocking
+  sys::UniqueFd stdout_read;            // non-blocking; all three closed with a terminal
   sys::UniqueFd stderr_read;            // closed with merge_stderr
   bool joined_cgroup_at_birth = false;  // CLONE_INTO_CGROUP took
   std::vector<std::byte> plan;          // what SetupMessage::object refers to

@@ -4,6 +4,7 @@
 
 #include <linux/filter.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -94,7 +95,9 @@ struct LaunchPlan {
   FdIndex parent_setup = -1;  // the supervisor's, to be closed first
   FdIndex parent_life = -1;
   FdIndex stdio[3] = {-1, -1, -1};  // stdin -1: the box's own /dev/null
-  Slice tasks;                      // FdIndex: v1 tasks files
+  bool own_terminal = false;        // takes the place of all three
+  winsize terminal_size = {};
+  Slice tasks;  // FdIndex: v1 tasks files
 
   Offset root_size = 0, root_inodes = 0, scratch_size = 0,
          scratch_inodes = 0;                    // texts for fsconfig(2)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <linux/filter.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -74,6 +75,9 @@ struct LaunchRequest {
 
   bool with_stdin = false;  // else the box's own /dev/null
   bool merge_stderr = false;
+  // A terminal of this size, of the box's own, in place of all three pipes. Its
+  // master comes up as SetupMessage::Kind::terminal.
+  std::optional<winsize> terminal;
 
   // For tests alone: this step fails with this errno.
   SetupStep fault_step = SetupStep::none;

@@ -30,6 +30,7 @@ enum class SetupStep : std::uint8_t {
   place_scratch,
   mount_proc,
   protect_proc,
+  make_terminal,
   send_box,
   enter_root,
   verify_root,
@@ -41,6 +42,7 @@ enum class SetupStep : std::uint8_t {
   fork_program,
   // the program, before its exec
   start_session,
+  take_terminal,
   drop_capabilities,
   verify_capabilities,
   die_with_init,
@@ -71,6 +73,7 @@ inline constexpr std::size_t kSetupStepCount =
 // SEQPACKET socket, and so never torn.
 struct SetupMessage {
   enum class Kind : std::uint8_t {
+    terminal,       // setup socket; carries the master of the program's terminal, if it has one
     box_directory,  // setup socket; carries the descriptor of /box
     program,        // setup socket, from init; carries the program's pidfd
     ready,          // setup socket, from the program: the filter is loaded, exec is next

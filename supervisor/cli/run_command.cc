@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "supervisor/cli/caller_terminal.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/mounts.h"
@@ -67,6 +68,10 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   if (options.mode == OutputMode::pass_through) {
     spec.capture = options.status_fd ? Capture::keep_beside : Capture::count;
   }
+  if (options.terminal) {
+    if (auto ours = CallerTerminal::await_foreground(); !ours) return tl::unexpected(ours.error());
+    spec.terminal = CallerTerminal::size();
+  }
   auto source = open_stdin(options);
   if (!source) return tl::unexpected(std::move(source).error());
   spec.stdin_source = *std::move(source);
@@ -98,7 +103,9 @@ class Conductor {
   [[nodiscard]] int conduct(RunSpec spec, const std::optional<RunRecord>& refusal);
 
  private:
-  void on_signal(int signal);
+  [[nodiscard]] sys::Status turn(RunSpec spec, const std::optional<RunRecord>& refusal);
+  void on_signal(int signal, CallerTerminal& terminal);
+  void resume(CallerTerminal& terminal);
   [[nodiscard]] int exit_code() const;
   void tell_end() const;
 
@@ -111,35 +118,50 @@ class Conductor {
 };
 
 int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
-  {
-    Signals signals(loop_);
-    const auto opened = signals.open([this](int signal) { on_signal(signal); }).and_then([this] {
-      return output_.open();
-    });
-    if (!opened) return fail(console_, opened.error());
-    if (refusal) {
-      loop_.post([&] { output_.on_end(*refusal); });
-    } else {
-      run_.start(std::move(spec), output_);
-    }
-    if (auto turned = loop_.run(); !turned) return fail(console_, turned.error());
-  }
+  const auto turned = turn(std::move(spec), refusal);
   // Signals do what they always do again: writing to stderr may wait.
+  if (!turned) return fail(console_, turned.error());
   if (late_signal_ == 0 && !output_.has_given_up()) tell_end();
   return exit_code();
 }
 
-void Conductor::on_signal(int signal) {
+sys::Status Conductor::turn(RunSpec spec, const std::optional<RunRecord>& refusal) {
+  Signals signals(loop_);
+  CallerTerminal terminal;  // after the signals: restored before one of them can end us
+  auto opened = signals.open([&](int signal) { on_signal(signal, terminal); });
+  if (opened) opened = output_.open();
+  if (opened && options_.terminal) opened = terminal.make_raw();
+  if (!opened) return opened;
+  if (refusal) {
+    loop_.post([&] { output_.on_end(*refusal); });
+  } else {
+    run_.start(std::move(spec), output_);
+  }
+  return loop_.run();
+}
+
+void Conductor::on_signal(int signal, CallerTerminal& terminal) {
   if (signal == SIGTSTP) {
     run_.set_frozen(true);
+    terminal.restore();
     stop_ourselves();
+    resume(terminal);
     run_.set_frozen(false);
+  } else if (signal == SIGCONT || signal == SIGWINCH) {
+    resume(terminal);
   } else if (output_.record()) {
     late_signal_ = signal;
     loop_.stop();
   } else {
     run_.stop(signal);
   }
+}
+
+// After a stop the terminal may be as the shell wants it, and of another size.
+void Conductor::resume(CallerTerminal& terminal) {
+  if (!options_.terminal) return;
+  (void)terminal.make_raw();  // one that is gone says so when it is read and written
+  run_.resize_terminal(CallerTerminal::size());
 }
 
 int Conductor::exit_code() const {

@@ -192,12 +192,35 @@ sys::Status take_box(const CommandLine& line, RunOptions& options) {
     }
     options.network = *network == "host" ? policies::Network::host : policies::Network::none;
   }
-  options.pass_stdin = line.has("interactive");
+  options.terminal = line.has("tty");
+  options.pass_stdin = options.terminal || line.has("interactive");
   if (const std::string* path = line.last("stdin")) options.stdin_file = *path;
-  if (options.pass_stdin && options.stdin_file) return wrong("-i and --stdin: give one of them");
-  if (options.pass_stdin && options.source.kind == ProgramSource::Kind::standard_input) {
-    return wrong("-i: stdin is the program already; use --stdin FILE for its input");
+  const std::string flag = options.terminal ? "-t" : "-i";
+  if (options.pass_stdin && options.stdin_file) {
+    return wrong(flag + " and --stdin: give one of them");
   }
+  if (options.pass_stdin && options.source.kind == ProgramSource::Kind::standard_input) {
+    return wrong(flag + ": stdin is the program already; " +
+                 (options.terminal ? "put it in a FILE" : "use --stdin FILE for its input"));
+  }
+  return {};
+}
+
+// What is typed and shown has to meet a person: neither a file nor a record can.
+sys::Status take_terminal(RunOptions& options) {
+  if (!options.terminal) return {};
+  if (options.mode != OutputMode::pass_through) {
+    return wrong("-t: the program's terminal is shown on stdout; in place of " +
+                 std::string(options.mode == OutputMode::json ? "--json" : "--events") +
+                 " use --status-fd N");
+  }
+  if (::isatty(STDIN_FILENO) != 1) {
+    return wrong("-t: stdin is not a terminal; use -i to pass it as it is");
+  }
+  // First, so that -e wins over it.
+  const char* const kind = std::getenv("TERM");
+  options.environment.insert(options.environment.begin(),
+                             std::string("TERM=") + (kind != nullptr ? kind : "dumb"));
   return {};
 }
 
@@ -222,6 +245,7 @@ std::vector<OptionRow> run_option_table() {
       {"interpreter", "", "PATH", "run the program by this interpreter of the host"},
       {"network", "", "none|host", "host: use the host's network (default none)"},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
+      {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i"},
       {"stdin", "", "FILE", "what the program reads from its stdin"},
       {"merge-stderr", "", "", "send the program's stderr to its stdout, in exact order"},
       {"json", "", "", "print one JSON record at the end instead of the output"},
@@ -252,7 +276,8 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
                          .and_then([&] { return take_mounts(*line, options); })
                          .and_then([&] { return take_source(*line, options.source); })
                          .and_then([&] { return take_box(*line, options); })
-                         .and_then([&] { return take_output(*line, options); });
+                         .and_then([&] { return take_output(*line, options); })
+                         .and_then([&] { return take_terminal(options); });
   if (!taken) return tl::unexpected(taken.error());
   return options;
 }

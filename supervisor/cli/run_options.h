@@ -34,6 +34,7 @@ struct RunOptions {
   std::vector<policies::Mount> interpreter_mounts;
   std::string cwd = "/box";
   bool pass_stdin = false;
+  bool terminal = false;  // pass_stdin is true, too, and stdin is a terminal
   std::optional<std::string> stdin_file;
   bool merge_stderr = false;
   policies::Network network = policies::Network::none;

@@ -21,7 +21,7 @@ sys::Status Signals::open(Handler handler) {
   handler_ = std::move(handler);
   sigset_t taken;
   ::sigemptyset(&taken);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH}) {
     // What our caller made us ignore (nohup, a script's background job) stays ignored.
     struct sigaction action = {};
     const bool is_ignored =

@@ -13,8 +13,8 @@
 
 namespace wardcase::supervisor {
 
-// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP as calls on the loop instead of
-// interruptions. While it lives they are blocked; afterwards they do what they did.
+// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and SIGWINCH as calls on the loop
+// instead of interruptions. While it lives they are blocked; afterwards they do what they did.
 class Signals {
  public:
   using Handler = std::function<void(int signal)>;

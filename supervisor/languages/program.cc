@@ -162,7 +162,8 @@ Filled fill_program(const ProgramSource& source, const std::vector<std::string>&
       !known) {
     return invalid(known.error().message());
   }
-  spec.environment = standard_environment(limits);
+  spec.environment =
+      standard_environment(limits, spec.terminal ? Audience::at_terminal : Audience::nobody);
   show_etc(spec);
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;

@@ -37,11 +37,11 @@ struct ProgramFailure {
 };
 
 // Fills in what `spec` runs: language, argv, files, environment, and the
-// read-only mounts that languages need. `spec.mounts`, `spec.limits` and
-// `spec.capture` must be set before; a mount at /box is the workspace: a file that lies in it runs
-// in place, any other is put beside it. `variables` ("NAME=VALUE") win over the standard ones.
-// `host_cpus`: what this process may run on.
-// The program's bytes travel in descriptors, never in argv.
+// read-only mounts that languages need. `spec.mounts`, `spec.limits`,
+// `spec.capture` and `spec.terminal` must be set before; a mount at /box is the workspace: a file
+// that lies in it runs in place, any other is put beside it. `variables` ("NAME=VALUE") win over
+// the standard ones. `host_cpus`: what this process may run on. The program's bytes travel in
+// descriptors, never in argv.
 [[nodiscard]] tl::expected<void, ProgramFailure> fill_program(
     const ProgramSource& source, const std::vector<std::string>& variables, unsigned host_cpus,
     RunSpec& spec);

@@ -3,8 +3,8 @@
 #include "supervisor/languages/program_environment.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <iterator>
 
 #include "policies/language.h"
 #include "supervisor/run/run_spec.h"
@@ -13,12 +13,14 @@ namespace wardcase::supervisor {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kFixed = {
-    "USER=user",           "LOGNAME=user",   "SHELL=/bin/bash",
-    "LANG=C.UTF-8",        "TMPDIR=/tmp",    "TERM=dumb",
-    "PAGER=cat",  // nobody is there to press a key
-    "GIT_PAGER=cat",       "CI=1",           "DEBIAN_FRONTEND=noninteractive",
-    "npm_config_yes=true", "MPLBACKEND=Agg",
+constexpr std::string_view kFixed[] = {
+    "USER=user",   "LOGNAME=user", "SHELL=/bin/bash", "LANG=C.UTF-8",
+    "TMPDIR=/tmp", "TERM=dumb",    "MPLBACKEND=Agg",
+};
+
+// Against pagers and questions: nobody is there to press a key.
+constexpr std::string_view kUnattended[] = {
+    "PAGER=cat", "GIT_PAGER=cat", "CI=1", "DEBIAN_FRONTEND=noninteractive", "npm_config_yes=true",
 };
 
 // A heap of the limit's own size would be killed before the collector sees a
@@ -40,10 +42,13 @@ void set_variable(std::vector<std::string>& environment, std::string_view variab
   }
 }
 
-std::vector<std::string> standard_environment(const policies::Limits& limits) {
+std::vector<std::string> standard_environment(const policies::Limits& limits, Audience audience) {
   std::vector<std::string> environment = {"PATH=" + std::string(kBoxPath),
                                           "HOME=" + std::string(kBoxHome)};
-  environment.insert(environment.end(), kFixed.begin(), kFixed.end());
+  environment.insert(environment.end(), std::begin(kFixed), std::end(kFixed));
+  if (audience == Audience::nobody) {
+    environment.insert(environment.end(), std::begin(kUnattended), std::end(kUnattended));
+  }
   // Of all languages, whatever the program is: those that it starts itself
   // have to stream their output, too.
   for (const policies::Language& language : policies::languages()) {

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +11,14 @@
 
 namespace wardcase::supervisor {
 
+// Whether somebody can answer what the program asks.
+enum class Audience : std::uint8_t { nobody, at_terminal };
+
 // The variables a program starts with, and nothing of the caller's own.
 // `limits`: resolved; runtimes are told of them by variables, since inside the box
 // they can't see any.
-[[nodiscard]] std::vector<std::string> standard_environment(const policies::Limits& limits);
+[[nodiscard]] std::vector<std::string> standard_environment(const policies::Limits& limits,
+                                                            Audience audience);
 
 // Sets "NAME=VALUE" in place of an earlier value of NAME.
 void set_variable(std::vector<std::string>& environment, std::string_view variable);

@@ -240,6 +240,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
   request.network = spec.network;
   request.with_stdin = spec.stdin_source.is_open();
   request.merge_stderr = spec.merge_stderr;
+  request.terminal = spec.terminal;
   request.backstop = made.limits.timeout() + made.limits.grace() + kBackstopSlack;
   request.fault_step = spec.fault_step;
   request.fault_error = spec.fault_error;

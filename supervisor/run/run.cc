@@ -15,6 +15,7 @@ Run::~Run() = default;
 void Run::start(RunSpec spec, RunObserver& observer) { impl_->start(std::move(spec), observer); }
 void Run::stop(int signal) { impl_->stop(signal); }
 void Run::set_frozen(bool frozen) { impl_->set_frozen(frozen); }
+void Run::resize_terminal(const winsize& size) { impl_->resize_terminal(size); }
 std::vector<TimedStep> Run::timing() const { return impl_->timing(); }
 
 void Run::pause_output(Stream stream) {
@@ -53,6 +54,12 @@ void Run::Impl::set_frozen(bool frozen) {
   is_frozen = frozen;
   if (made.cgroup != nullptr && made.cgroup->set_frozen(frozen)) return;
   signal_group(frozen ? SIGSTOP : SIGCONT);
+}
+
+// Before the terminal is there the size is kept for it.
+void Run::Impl::resize_terminal(const winsize& size) {
+  spec.terminal = size;
+  if (terminal.is_open()) (void)::ioctl(terminal.get(), TIOCSWINSZ, &size);
 }
 
 std::string make_id(std::string_view prefix) {

@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <sys/ioctl.h>
+
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,10 @@ class Run {
 
   // Stops and continues the whole box (SIGTSTP, SIGCONT of the command line); wall time goes on.
   void set_frozen(bool frozen);
+
+  // The program's terminal has another size now; it is told by SIGWINCH. Only for a
+  // run with RunSpec::terminal.
+  void resize_terminal(const winsize& size);
 
   // What the launch spent its time on; complete once on_start came.
   [[nodiscard]] std::vector<TimedStep> timing() const;

@@ -194,6 +194,8 @@ void Run::Impl::finish() {
     if (stream.pump) stream.pump->drain();
   }
   stdin_pump.reset();
+  terminal_peer.reset();
+  terminal.reset();
   collect();
   remove_cgroup();
 }

@@ -85,12 +85,31 @@ void Run::Impl::watch_box() {
   if (!watched) {
     return fail_before_launch(RunStatus::setup_failed, watched.error().message());
   }
+  if (spec.terminal) return;  // the child sends it
   open_pump(Stream::out, std::move(box.stdout_read));
   if (!spec.merge_stderr) open_pump(Stream::err, std::move(box.stderr_read));
-  if (!box.stdin_write.is_open()) return;
-  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(box.stdin_write));
+  if (box.stdin_write.is_open()) open_stdin(std::move(box.stdin_write));
+}
+
+void Run::Impl::open_stdin(sys::UniqueFd sink) {
+  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink));
   if (!pump) return terminate(RunStatus::setup_failed, pump.error().message());
   stdin_pump = *std::move(pump);
+}
+
+// Each pump watches a descriptor of its own. With the other end open in here, too,
+// the master reports no end of file while the program can still open /dev/tty.
+void Run::Impl::open_terminal(sys::UniqueFd master) {
+  terminal = std::move(master);
+  terminal_peer.reset(::ioctl(terminal.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  sys::UniqueFd output(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 0));
+  sys::UniqueFd input(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 0));
+  if (!terminal_peer.is_open() || !output.is_open() || !input.is_open()) {
+    return terminate(RunStatus::setup_failed, sys::errno_error("open the terminal").message());
+  }
+  resize_terminal(*spec.terminal);  // it may have changed since the launch
+  open_pump(Stream::out, std::move(output));
+  if (spec.stdin_source.is_open()) open_stdin(std::move(input));
 }
 
 void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
@@ -121,6 +140,9 @@ void Run::Impl::drain_setup() {
 
 void Run::Impl::on_setup_message(ReceivedMessage& received) {
   switch (received.message.kind) {
+    case SetupMessage::Kind::terminal:
+      open_terminal(std::move(received.descriptor));
+      break;
     case SetupMessage::Kind::box_directory:
       box_directory = std::move(received.descriptor);
       break;

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <cstdint>
@@ -49,6 +50,9 @@ struct RunSpec {
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
   bool merge_stderr = false;
+  // The program gets a terminal of its own, of this size: stdin_source is typed into
+  // it, and what is written to it is stdout; stderr stays empty.
+  std::optional<winsize> terminal;
   Capture capture = Capture::keep;
 
   // For tests alone: this step of the launch fails with this errno.

@@ -55,11 +55,14 @@ struct Run::Impl {
   void start(RunSpec its_spec, RunObserver& its_observer);
   void stop(int signal);
   void set_frozen(bool frozen);
+  void resize_terminal(const winsize& size);
 
   // run_launch.cc
   void begin();
   void watch_box();
   void open_pump(Stream stream, sys::UniqueFd source);
+  void open_stdin(sys::UniqueFd sink);
+  void open_terminal(sys::UniqueFd master);
   void drain_setup();
   void on_setup_message(ReceivedMessage& received);
   void on_setup_failed(const sandbox::SetupMessage& message);
@@ -119,6 +122,8 @@ struct Run::Impl {
   std::array<StreamState, 2> streams;
   std::optional<OutputStore> merged;
   std::unique_ptr<StdinPump> stdin_pump;
+  sys::UniqueFd terminal;       // the master of the program's, if it has one
+  sys::UniqueFd terminal_peer;  // its other end: the program may close all of its own and come back
 
   Clock::time_point started_at;
   Clock::time_point exec_at;

@@ -25,6 +25,9 @@ std::string setup_fix(SetupStep step, int error) {
            "'wardcase doctor' tells more";
   }
   if (step == SetupStep::place_files && error == ENOSPC) return "raise --disk";
+  if (step == SetupStep::make_terminal && error == ENOSPC) {
+    return "the host's pseudo-terminals are all in use; see /proc/sys/kernel/pty/max";
+  }
   if (step == SetupStep::enter_directory && error == ENOENT) {
     return "-w names a directory that is not in the box";
   }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,8 +49,9 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 // What the child needs, ready before fork.
 struct Start {
-  int stdio[3];  // -1: closed
-  int status;    // -1: none
+  int stdio[3];      // -1: closed
+  int status;        // -1: none
+  bool on_terminal;  // all of stdio is one, which becomes the session's
   uid_t uid;
   char* const* argv;
   char* const* envp;
@@ -64,6 +66,7 @@ struct Start {
       ::_exit(121);
     }
   }
+  if (start.on_terminal && (::setsid() < 0 || ::ioctl(0, TIOCSCTTY, 0) < 0)) ::_exit(124);
   if (start.status >= 0 && ::dup2(start.status, kStatusFd) < 0) ::_exit(122);
   if (::geteuid() == 0 && start.uid != 0) {
     if (::setgroups(0, nullptr) != 0 || ::setresgid(start.uid, start.uid, start.uid) != 0 ||
@@ -222,6 +225,11 @@ Command& Command::output_to(int fd) {
   return *this;
 }
 
+Command& Command::terminal(int device) {
+  terminal_ = device;
+  return *this;
+}
+
 Command& Command::closed_stdio() {
   closed_stdio_ = true;
   return *this;
@@ -244,10 +252,12 @@ Running Command::start() const {
   Start start{{has_input_ ? in.reader.get() : null.get(),
                output_fd_ >= 0 ? output_fd_ : out.writer.get(), err.writer.get()},
               has_status_ ? status.writer.get() : -1,
+              terminal_ >= 0,
               uid_of(caller_),
               argv.data(),
               envp.data()};
   if (closed_stdio_) std::fill(std::begin(start.stdio), std::end(start.stdio), -1);
+  if (terminal_ >= 0) std::fill(std::begin(start.stdio), std::end(start.stdio), terminal_);
 
   Running running;
   running.started_ = std::chrono::steady_clock::now();

@@ -88,6 +88,8 @@ class Command {
   Command& input(std::string text);
   // Its stdout is this descriptor of the host (borrowed) instead of a pipe.
   Command& output_to(int fd);
+  // Its session and its stdin, stdout and stderr are this terminal's (borrowed).
+  Command& terminal(int device);
   // It is started with descriptors 0, 1 and 2 closed.
   Command& closed_stdio();
   // It gets a pipe as descriptor kStatusFd.
@@ -104,6 +106,7 @@ class Command {
   bool has_input_ = false;
   std::string input_;
   int output_fd_ = -1;
+  int terminal_ = -1;
   bool closed_stdio_ = false;
   bool has_status_ = false;
 };
