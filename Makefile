@@ -2,7 +2,7 @@
 # Copyright The wardcase authors
 #
 # `make help` lists the targets. The release build is build/wardcase; other kinds
-# (KIND=asan, clang or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
+# (KIND=asan, clang, fuzz or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
 # are the user's and come last; what the project needs is in lower-case variables.
 
 KIND ?= release
@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 STRIP ?= strip
-ifeq ($(KIND),clang)
+ifneq ($(filter clang fuzz,$(KIND)),)
 CC := clang
 CXX := clang++
 endif
@@ -35,6 +35,11 @@ link_product := -static-pie
 ifeq ($(KIND),asan)
 optimize := -O1 -fno-omit-frame-pointer
 instrument := -fsanitize=address,undefined -fno-sanitize-recover=all
+hardening := $(filter-out %FORTIFY_SOURCE %FORTIFY_SOURCE=2,$(hardening))
+link_product := -pie
+else ifeq ($(KIND),fuzz)
+optimize := -O1 -fno-omit-frame-pointer
+instrument := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 hardening := $(filter-out %FORTIFY_SOURCE %FORTIFY_SOURCE=2,$(hardening))
 link_product := -pie
 else ifeq ($(KIND),coverage)
@@ -61,6 +66,10 @@ support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
 integration := $(call objects,tests/integration/*_test.cc)
 hostile := $(call objects,tests/hostile/*_test.cc)
+bench := $(call objects,tests/bench/*.cc)
+fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
+fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
+FUZZ_SECONDS ?= 30
 programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
   $(wildcard tests/hostile/programs/*.c)))
 tests := $(unit) $(integration) $(hostile)
@@ -73,8 +82,8 @@ say = $(if $(V),,@echo '  $(1) $@' &&)
 parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
-.PHONY: tests FORCE
-.PHONY: all deps demo check unit integration hostile lint format format-check tidy coverage install uninstall clean help
+.PHONY: tests fuzz-targets FORCE
+.PHONY: all deps demo check unit integration hostile fuzz bench lint format format-check tidy coverage install uninstall clean help
 
 all: $(out)/wardcase  ## build build/wardcase (the default)
 
@@ -93,7 +102,7 @@ $(layers): $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(support) $(tests)
+$(out)/sources: now = $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -109,12 +118,20 @@ $(child): instrument :=
 $(child): hardening := -fno-stack-protector
 endif
 
-tests: $(addprefix $(out)/tests/,$(suites)) $(programs)
+tests: $(addprefix $(out)/tests/,$(suites)) $(programs) $(fuzz)
 $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
+$(out)/tests/bench: $(bench) $(layers)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libraries)
+# Each target is its own program: with libFuzzer's main, or with one that replays a corpus.
+$(fuzz): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o \
+    $(if $(filter-out fuzz,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(layers)
+	@mkdir -p $(@D)
+	$(call say,LINK )$(link) $(if $(filter fuzz,$(KIND)),-fsanitize=fuzzer) -pie -o $@ \
+	  $(filter %.o,$^) $(filter %.a,$^) $(libraries)
 $(out)/tests/programs/%: tests/hostile/programs/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC   )$(CC) -O2 -static -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<
@@ -128,12 +145,23 @@ demo:  ## install what is missing, build, and show what it does
 check:  ## install what the tests need, build, run all suites and lints
 	@AUTO=1 packaging/deps build test
 	@$(MAKE) $(parallel) all tests
-	@tests/support/run_suites.py $(out) $(suites) lint
+	@tests/support/run_suites.py $(out) $(suites) fuzz lint
 unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
 hostile:  ## run the attacks of tests/hostile against it
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
+fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers
+	@$(MAKE) $(parallel) KIND=fuzz fuzz-targets
+	@for name in $(fuzz_names); do \
+	  mkdir -p build/fuzz/corpus/$$name && echo "fuzz: $$name" && \
+	  build/fuzz/tests/fuzz/$$name -verbosity=0 -print_final_stats=1 -timeout=1 \
+	    -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/$$name- \
+	    build/fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
+	done
+fuzz-targets: $(fuzz)
+bench: all $(out)/tests/bench  ## compare the time to start programs (BENCH="--rounds 100"); build/bench.json
+	@$(out)/tests/bench --wardcase $(CURDIR)/$(out)/wardcase --json $(out)/bench.json $(BENCH)
 lint: all  ## run the checks of tests/lint
 	@tests/support/run_suites.py $(out) lint
 format:  ## format all sources in place with clang-format 14
@@ -143,9 +171,12 @@ format-check:  ## say which sources are not formatted
 tidy:  ## run clang-tidy 14 over the sources (TIDY="FILES" for some of them)
 	printf '%s\n' $(or $(TIDY),$(filter-out tests/%,$(filter %.cc,$(cxx_files)))) | \
 	  xargs -P$(shell nproc) -I{} clang-tidy-14 --quiet {} -- -std=c++20 -I.
-coverage:  ## tell the line coverage of the unit and integration suites (needs gcovr)
-	@$(MAKE) $(parallel) KIND=coverage unit integration
-	gcovr --root . --filter policies/ --filter sandbox/ --filter supervisor/ build/coverage
+coverage:  ## tell the line coverage of the unit and integration suites; below 90 % fails
+	@YES=$(YES) AUTO=1 packaging/deps build test coverage
+	@$(MAKE) $(parallel) KIND=coverage all tests
+	find build/coverage -name '*.gcda' -delete
+	@tests/support/run_suites.py build/coverage unit integration
+	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
 install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR
 	install -Dm755 $(out)/wardcase $(DESTDIR)$(BINDIR)/wardcase
 	install -Dm644 packaging/man/wardcase.1 $(DESTDIR)$(MANDIR)/man1/wardcase.1

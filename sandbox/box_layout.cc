@@ -224,6 +224,7 @@ void BoxLayout::make_directory(bool on_scratch, const std::string& path, mode_t 
 void BoxLayout::put_into(PlanBuilder& plan) const {
   const auto directories = [&](const auto& paths) {
     std::vector<PlanDirectory> list;
+    list.reserve(paths.size());
     for (const auto& [path, mode] : paths) list.push_back({plan.text(path), mode});
     return plan.list(list);
   };

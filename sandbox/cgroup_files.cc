@@ -19,6 +19,8 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+}  // namespace
+
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -26,15 +28,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return number;
 }
 
-}  // namespace
-
-std::optional<std::uint64_t> read_number(int directory, const char* file) {
-  const auto text = sys::read_file(directory, file);
-  if (!text) return std::nullopt;
-  return parse_number(*text);
-}
-
-std::optional<std::uint64_t> find_keyed(std::string_view text, std::string_view key) {
+std::optional<std::uint64_t> parse_keyed(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     if (line.starts_with(key) && line.substr(key.size()).starts_with(' ')) {
@@ -44,10 +38,16 @@ std::optional<std::uint64_t> find_keyed(std::string_view text, std::string_view 
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> read_number(int directory, const char* file) {
+  const auto text = sys::read_file(directory, file);
+  if (!text) return std::nullopt;
+  return parse_number(*text);
+}
+
 std::optional<std::uint64_t> read_keyed(int directory, const char* file, std::string_view key) {
   const auto text = sys::read_file(directory, file);
   if (!text) return std::nullopt;
-  return find_keyed(*text, key);
+  return parse_keyed(*text, key);
 }
 
 sys::Status write_number(int directory, const char* file, std::uint64_t number) {

@@ -12,13 +12,18 @@
 
 namespace wardcase::sandbox {
 
+// The number that a text begins with; nullopt where there is none ("max") or it does not fit.
+[[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
+
+// The number after `key` in a text of "key number" lines.
+[[nodiscard]] std::optional<std::uint64_t> parse_keyed(std::string_view text, std::string_view key);
+
 // The files of one control group; `directory` is a descriptor of it (O_PATH will do).
 
 // A file that holds one number; nullopt where it is missing or says "max".
 [[nodiscard]] std::optional<std::uint64_t> read_number(int directory, const char* file);
 
-// The number after `key` in a text of "key number" lines, or in a file of them.
-[[nodiscard]] std::optional<std::uint64_t> find_keyed(std::string_view text, std::string_view key);
+// The same for a file.
 [[nodiscard]] std::optional<std::uint64_t> read_keyed(int directory, const char* file,
                                                       std::string_view key);
 

@@ -148,7 +148,7 @@ CgroupV2::OomCounts CgroupV2::read_oom_counts() const {
       [&] { return ::pread(memory_events_.get(), buffer.data(), buffer.size(), 0); });
   if (size <= 0) return oom_counts_;
   const std::string_view text(buffer.data(), static_cast<std::size_t>(size));
-  return {find_keyed(text, "oom").value_or(0), find_keyed(text, "oom_kill").value_or(0)};
+  return {parse_keyed(text, "oom").value_or(0), parse_keyed(text, "oom_kill").value_or(0)};
 }
 
 OomEvent CgroupV2::read_oom_event() {

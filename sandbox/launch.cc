@@ -173,6 +173,7 @@ sys::Status put_descriptors(PlanBuilder& plan, FdTable& fds, const LaunchRequest
 // argv, environment and the file name of the binary one after another (execve(2)).
 MemoryRange own_arguments() {
   char* begin = ::program_invocation_name;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the auxiliary vector holds integers only
   auto* name = reinterpret_cast<char*>(::getauxval(AT_EXECFN));
   if (begin == nullptr || name == nullptr || name < begin) return {};
   return {begin, static_cast<std::size_t>(name - begin) + std::strlen(name)};

@@ -26,14 +26,11 @@ sys::Result<std::string> parse_variable(std::string_view text) {
   return name + "=" + value;
 }
 
-sys::Result<std::vector<std::string>> read_variables(const std::string& path) {
-  const auto text = sys::read_file(AT_FDCWD, path.c_str());
-  if (!text) return tl::unexpected(text.error());
+sys::Result<std::vector<std::string>> parse_variables(std::string_view text) {
   std::vector<std::string> variables;
-  std::string_view rest = *text;
-  for (int number = 1; !rest.empty(); ++number) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto first = line.find_first_not_of(" \t");
     if (first == std::string_view::npos || line[first] == '#') continue;
@@ -45,6 +42,12 @@ sys::Result<std::vector<std::string>> read_variables(const std::string& path) {
     variables.push_back(*std::move(variable));
   }
   return variables;
+}
+
+sys::Result<std::vector<std::string>> read_variables(const std::string& path) {
+  const auto text = sys::read_file(AT_FDCWD, path.c_str());
+  if (!text) return tl::unexpected(text.error());
+  return parse_variables(*text);
 }
 
 }  // namespace wardcase::supervisor

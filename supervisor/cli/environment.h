@@ -14,7 +14,10 @@ namespace wardcase::supervisor {
 // copies the caller's value. Errors never show a value, which may be a secret.
 [[nodiscard]] sys::Result<std::string> parse_variable(std::string_view text);
 
-// A file of such lines; blank ones and those that begin with # are skipped.
+// Such lines; blank ones and those that begin with # are skipped. The error names the line.
+[[nodiscard]] sys::Result<std::vector<std::string>> parse_variables(std::string_view text);
+
+// A file of them.
 [[nodiscard]] sys::Result<std::vector<std::string>> read_variables(const std::string& path);
 
 }  // namespace wardcase::supervisor

@@ -18,9 +18,10 @@ namespace {
 
 constexpr int kFirstFreeFd = 3;  // never one of stdin, stdout, stderr, should they be closed
 
-// Epoll refuses, with EPERM, exactly what never has to be waited for: regular
-// files, /dev/null and the like.
-sys::Result<bool> is_always_ready(int fd) {
+// Regular files never have to be waited for, pipes always. Of the rest epoll refuses, with
+// EPERM, exactly what is always ready: /dev/null and the like.
+sys::Result<bool> is_always_ready(int fd, mode_t mode) {
+  if (S_ISREG(mode) || S_ISFIFO(mode)) return S_ISREG(mode);
   const sys::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.is_open()) return tl::unexpected(sys::errno_error("create epoll set"));
   epoll_event nothing = {};
@@ -47,13 +48,13 @@ sys::Result<HostDescriptor> open_by_kind(int fd, HostAccess access) {
     opened.use = HostUse::socket;
     return opened;
   }
-  const auto always_ready = is_always_ready(fd);
+  const auto always_ready = is_always_ready(fd, about.st_mode);
   if (!always_ready) return tl::unexpected(always_ready.error());
   if (*always_ready) {
     opened.use = HostUse::direct;
     return opened;
   }
-  opened.is_terminal = ::isatty(fd) == 1;
+  opened.is_terminal = S_ISCHR(about.st_mode) && ::isatty(fd) == 1;
   if (sys::UniqueFd own = reopen(fd, access); own.is_open()) {
     opened.fd = std::move(own);
     opened.use = HostUse::own_description;

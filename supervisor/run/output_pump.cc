@@ -6,8 +6,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "sandbox/sys/retry.h"
@@ -70,13 +70,14 @@ void OutputPump::close() {
   source_.reset();
 }
 
-// Returns how many bytes came; closes at the end (EIO: of a pty).
+// Returns how many bytes came; closes at the end (EIO: of a pty). On the heap no page
+// of the chunk is touched but those that were read into; a stack is probed and cleared.
 std::size_t OutputPump::read_chunk() {
-  std::array<char, kChunkBytes> chunk;
+  const auto chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
   const ssize_t n =
-      sys::retry_eintr([&] { return ::read(source_.get(), chunk.data(), chunk.size()); });
+      sys::retry_eintr([&] { return ::read(source_.get(), chunk.get(), kChunkBytes); });
   if (n > 0) {
-    sink_({chunk.data(), static_cast<std::size_t>(n)});
+    sink_({chunk.get(), static_cast<std::size_t>(n)});
     return static_cast<std::size_t>(n);
   }
   if (n == 0 || errno != EAGAIN) close();

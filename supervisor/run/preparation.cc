@@ -222,7 +222,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
       continue;
     }
     for (const std::string& directory : path_directories(spec.environment)) {
-      request.exec_paths.push_back(directory + "/" + name);
+      request.exec_paths.emplace_back(directory).append("/").append(name);
     }
   }
   for (const policies::Mount& mount : spec.system_mounts) {

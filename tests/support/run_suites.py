@@ -3,7 +3,7 @@
 # Copyright The wardcase authors
 """Runs test suites, each under a time limit, and sums them up.
 
-usage: run_suites.py BUILD_DIRECTORY SUITE...    suites: unit, integration, hostile, lint
+usage: run_suites.py BUILD_DIRECTORY SUITE...    suites: unit, integration, hostile, fuzz, lint
 
 The last line is `N passed, N failed, N skipped`. The exit status is 1 if a test
 failed, or if one was skipped while WARDCASE_TEST_MUST_RUN=1. A suite that crashes
@@ -18,7 +18,7 @@ import pathlib
 import subprocess
 import sys
 
-LIMIT_SECONDS = {"unit": 180, "integration": 420, "hostile": 420, "lint": 180}
+LIMIT_SECONDS = {"unit": 180, "integration": 420, "hostile": 420, "fuzz": 60, "lint": 180}
 SKIPPED_LINT = 77  # as automake has it
 
 # Taken by each suite's tests; make's own would reach the `make` that a lint runs.
@@ -96,6 +96,25 @@ def run_lints(build):
     return results
 
 
+def run_fuzz_targets(build):
+    """Each fuzz target replays its corpus: what once failed must not fail again."""
+    results = {}
+    for source in sorted(pathlib.Path("tests/fuzz").glob("*.cc")):
+        if source.stem == "replay":
+            continue
+        target = build / "tests/fuzz" / source.stem
+        status = run([target, f"tests/fuzz/corpus/{source.stem}"], "fuzz", build)
+        results[source.stem] = "passed" if status == 0 else "failed"
+    return results
+
+
+RUNNERS = {"lint": run_lints, "fuzz": run_fuzz_targets}
+
+
+def run_suite(suite, build):
+    return RUNNERS[suite](build) if suite in RUNNERS else run_gtest_suite(suite, build)
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
@@ -104,7 +123,7 @@ def main():
     total = collections.Counter()
     for suite in sys.argv[2:]:
         print(f"{suite} ...", flush=True)
-        results = run_lints(build) if suite == "lint" else run_gtest_suite(suite, build)
+        results = run_suite(suite, build)
         if not results:
             print(f"{suite}: no test ran")
             results = {suite: "failed"}
