@@ -57,9 +57,10 @@ libraries := -lseccomp -lcap -lboost_program_options
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
-policies := $(call objects,policies/*.cc)
+shipped := $(sort $(wildcard policies/*.toml))
+policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
 sandbox := $(call objects,sandbox/*.cc)
-supervisor := $(call objects,supervisor/run/*.cc supervisor/languages/*.cc)
+supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc)
 main := $(out)/obj/supervisor/cli/main.o
 cli := $(filter-out $(main),$(call objects,supervisor/cli/*.cc))
 support := $(call objects,tests/support/*.cc)
@@ -102,11 +103,18 @@ $(layers): $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
 $(out)/obj/%.o: %.cc Makefile $(out)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX  )$(compile) -c -o $@ $<
+
+# The shipped policies, as text in the binary.
+$(out)/shipped_policies.cc: $(shipped) packaging/embed-policies $(out)/sources
+	@packaging/embed-policies $(shipped) >$@
+$(out)/obj/policies/shipped_policies.o: $(out)/shipped_policies.cc Makefile $(out)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX  )$(compile) -c -o $@ $<
 
@@ -180,8 +188,10 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR
 	install -Dm755 $(out)/wardcase $(DESTDIR)$(BINDIR)/wardcase
 	install -Dm644 packaging/man/wardcase.1 $(DESTDIR)$(MANDIR)/man1/wardcase.1
+	install -Dm644 packaging/man/wardcase-policy.5 $(DESTDIR)$(MANDIR)/man5/wardcase-policy.5
 uninstall:  ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/wardcase $(DESTDIR)$(MANDIR)/man1/wardcase.1
+	rm -f $(DESTDIR)$(BINDIR)/wardcase $(DESTDIR)$(MANDIR)/man1/wardcase.1 \
+	  $(DESTDIR)$(MANDIR)/man5/wardcase-policy.5
 clean:  ## remove build/
 	rm -rf build
 help:  ## list the targets

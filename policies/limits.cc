@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "policies/units.h"
 
@@ -207,18 +208,26 @@ std::string name_of(const LimitRow& row) {
   return row.flag.empty() ? "limits." + std::string(row.key) : "--" + std::string(row.flag);
 }
 
-sys::Status check_range(const LimitRow& row, std::uint64_t value, std::string_view written) {
-  const auto refused = [&](const std::string& because) {
-    return tl::unexpected(
-        sys::plain_error(name_of(row) + " " + std::string(written) + ": " + because));
-  };
-  if (value < row.minimum) return refused("minimum is " + format_limit(row, row.minimum));
-  if (row.maximum && value > *row.maximum) {
-    return refused("maximum is " + format_limit(row, row.maximum) + " (limits.max." +
-                   std::string(row.key) +
-                   ", built in); raise it in ~/.config/wardcase/wardcase.toml");
-  }
-  return {};
+tl::unexpected<sys::Error> refused(std::string_view name, std::string_view written,
+                                   const std::string& because) {
+  return tl::unexpected(
+      sys::plain_error(std::string(name) + " " + std::string(written) + ": " + because));
+}
+
+sys::Status check_minimum(const LimitRow& row, std::string_view name, std::uint64_t value,
+                          std::string_view written) {
+  if (value >= row.minimum) return {};
+  return refused(name, written, "minimum is " + format_limit(row, row.minimum));
+}
+
+sys::Status check_maximum(const LimitRow& row, std::uint64_t value, std::string_view written,
+                          const Maximum& maximum) {
+  if (!maximum.value || value <= *maximum.value) return {};
+  const bool is_built_in = maximum.origin == kBuiltIn;
+  return refused(name_of(row), written,
+                 "maximum is " + format_limit(row, maximum.value) + " (limits.max." +
+                     std::string(row.key) + ", " + maximum.origin + "); raise it " +
+                     (is_built_in ? "in ~/.config/wardcase/wardcase.toml" : "there"));
 }
 
 sys::Result<std::uint64_t> parse_value(Unit unit, std::string_view text) {
@@ -244,7 +253,14 @@ std::span<const LimitRow> limit_table() { return kTable; }
 const LimitRow& limit_row(LimitId id) { return kTable[index_of(id)]; }
 
 Limits::Limits() {
-  for (const LimitRow& row : kTable) values_[index_of(row.id)] = row.standard;
+  for (const LimitRow& row : kTable) {
+    values_[index_of(row.id)] = row.standard;
+    maxima_[index_of(row.id)].value = row.maximum;
+  }
+}
+
+void Limits::set_maximum(LimitId id, Maximum maximum) {
+  maxima_[index_of(id)] = std::move(maximum);
 }
 
 void Limits::require(LimitId id, std::optional<std::uint64_t> value) {
@@ -263,10 +279,12 @@ sys::Status Limits::check_bounds() {
   for (const LimitRow& row : kTable) {
     std::optional<std::uint64_t>& value = values_[index_of(row.id)];
     if (!value) continue;
-    if (!is_required(row.id) && row.maximum) value = std::min(*value, *row.maximum);
-    if (sys::Status status = check_range(row, *value, format_limit(row, value)); !status) {
-      return status;
-    }
+    const Maximum& most = maximum(row.id);
+    if (!is_required(row.id) && most.value) value = std::min(*value, *most.value);
+    const std::string written = format_limit(row, value);
+    auto status = check_minimum(row, name_of(row), *value, written);
+    if (status) status = check_maximum(row, *value, written, most);
+    if (!status) return status;
   }
   return {};
 }
@@ -286,7 +304,7 @@ sys::Status Limits::resolve(unsigned host_cpus, bool captured) {
                                            format_millicpus(host) +
                                            " (the processors of this host)"));
   }
-  value(LimitId::cpus) = std::min(cpus, host);
+  value(LimitId::cpus) = std::min({cpus, host, maximum(LimitId::cpus).value.value_or(host)});
 
   if (!is_touched(LimitId::cpu_time)) {
     const std::uint64_t product = *value(LimitId::timeout) * *value(LimitId::cpus);
@@ -294,7 +312,19 @@ sys::Status Limits::resolve(unsigned host_cpus, bool captured) {
   }
   if (!is_touched(LimitId::file_size)) value(LimitId::file_size) = value(LimitId::disk);
   if (!is_touched(LimitId::output) && captured) value(LimitId::output) = kCapturedOutput;
+  lower_the_rest();
   return {};
+}
+
+// What was worked out, and `none`, where a file gave a maximum. The built-in one of
+// idle_timeout leaves `none` alone.
+void Limits::lower_the_rest() {
+  for (const LimitRow& row : kTable) {
+    const Maximum& most = maximum(row.id);
+    if (!most.value || most.origin == kBuiltIn) continue;
+    std::optional<std::uint64_t>& value = values_[index_of(row.id)];
+    value = std::min(value.value_or(*most.value), *most.value);
+  }
 }
 
 std::chrono::milliseconds Limits::timeout() const {
@@ -305,17 +335,32 @@ std::chrono::milliseconds Limits::grace() const {
   return std::chrono::milliseconds(*get(LimitId::grace));
 }
 
-sys::Result<std::optional<std::uint64_t>> parse_limit(const LimitRow& row, std::string_view text) {
+sys::Result<std::optional<std::uint64_t>> parse_default(const LimitRow& row, std::string_view name,
+                                                        std::string_view text) {
   if (text == "none") {
     if (row.none_allowed) return std::nullopt;
-    return tl::unexpected(sys::plain_error(name_of(row) + " none: this limit can't be left out"));
+    return refused(name, text, "this limit can't be left out");
   }
   const sys::Result<std::uint64_t> value = parse_value(row.unit, text);
-  if (!value) return tl::unexpected(sys::Error(value.error()).while_doing(name_of(row)));
-  if (sys::Status status = check_range(row, *value, text); !status) {
+  if (!value) return tl::unexpected(sys::Error(value.error()).while_doing(name));
+  if (sys::Status status = check_minimum(row, name, *value, text); !status) {
     return tl::unexpected(std::move(status).error());
   }
   return *value;
+}
+
+sys::Result<std::optional<std::uint64_t>> parse_limit(const LimitRow& row, std::string_view text,
+                                                      const Maximum& maximum) {
+  auto value = parse_default(row, name_of(row), text);
+  if (!value) return value;
+  // `none` is above any maximum that a file gave.
+  const bool passes_none = maximum.origin == kBuiltIn;
+  if (!*value && passes_none) return value;
+  constexpr std::uint64_t kNone = ~0ULL;
+  if (sys::Status status = check_maximum(row, value->value_or(kNone), text, maximum); !status) {
+    return tl::unexpected(std::move(status).error());
+  }
+  return value;
 }
 
 std::string format_limit(const LimitRow& row, std::optional<std::uint64_t> value) {

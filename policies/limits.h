@@ -59,11 +59,20 @@ struct LimitRow {
 [[nodiscard]] std::span<const LimitRow> limit_table();
 [[nodiscard]] const LimitRow& limit_row(LimitId id);
 
+// What stands for the origin of a value that no file and no caller set.
+inline constexpr std::string_view kBuiltIn = "built in";
+
+// The most that a limit may be set to, and where that was said ("FILE:LINE").
+struct Maximum {
+  std::optional<std::uint64_t> value;  // nullopt: no bound
+  std::string origin = std::string(kBuiltIn);
+};
+
 // Values by limit; nullopt is "no limit". Sizes in bytes, times in
 // milliseconds, cpus in thousandths.
 class Limits {
  public:
-  // The defaults of the table, with what is worked out filled in by resolve().
+  // The defaults and maxima of the table, with what is worked out filled in by resolve().
   Limits();
 
   [[nodiscard]] std::optional<std::uint64_t> get(LimitId id) const {
@@ -80,6 +89,11 @@ class Limits {
   // Sets a default, which may be left unenforced and then is reported.
   void set_default(LimitId id, std::optional<std::uint64_t> value);
 
+  [[nodiscard]] const Maximum& maximum(LimitId id) const {
+    return maxima_[static_cast<std::size_t>(id)];
+  }
+  void set_maximum(LimitId id, Maximum maximum);
+
   // Fills in what depends on the host and on other limits: cpus =
   // min(4, host_cpus) and never above the host, cpu_time = timeout x cpus,
   // file_size = disk. Call once, after all was set. `captured`: output kept in
@@ -94,10 +108,12 @@ class Limits {
  private:
   // Lowers defaults to their maxima; refuses what else is out of bounds.
   [[nodiscard]] sys::Status check_bounds();
+  void lower_the_rest();
 
   std::array<std::optional<std::uint64_t>, kLimitCount> values_;
   std::array<bool, kLimitCount> required_{};
   std::array<bool, kLimitCount> touched_{};
+  std::array<Maximum, kLimitCount> maxima_;
 };
 
 // Parses `text` for the limit, checks it against minimum and maximum. The error names
@@ -105,7 +121,15 @@ class Limits {
 // `--timeout 601s: maximum is 600s (limits.max.timeout, built in); raise it in
 // ~/.config/wardcase/wardcase.toml`. nullopt: the word none.
 [[nodiscard]] sys::Result<std::optional<std::uint64_t>> parse_limit(const LimitRow& row,
-                                                                    std::string_view text);
+                                                                    std::string_view text,
+                                                                    const Maximum& maximum);
+
+// The same for a value of a file, named `name` in the error: no maximum is looked
+// at, since another file may raise it. nullopt: the word none, accepted where the
+// table allows it.
+[[nodiscard]] sys::Result<std::optional<std::uint64_t>> parse_default(const LimitRow& row,
+                                                                      std::string_view name,
+                                                                      std::string_view text);
 
 // A value as people write it: "60s", "1 GiB", "1.5", "none".
 [[nodiscard]] std::string format_limit(const LimitRow& row, std::optional<std::uint64_t> value);

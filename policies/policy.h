@@ -2,9 +2,16 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "policies/limits.h"
+#include "policies/syscall_policy.h"
 
 namespace wardcase::policies {
 
@@ -15,8 +22,92 @@ struct Mount {
   std::string source;  // absolute host path
   std::string target;  // absolute path in the box
   MountMode mode = MountMode::read_only;
+
+  friend bool operator==(const Mount&, const Mount&) = default;
 };
 
 enum class Network : std::uint8_t { none, host };
+[[nodiscard]] std::string_view network_name(Network network);
+
+// What a box is made of: namespaces and all the rest, or, where a host gives
+// no namespaces, Landlock and the filter alone.
+enum class Confinement : std::uint8_t { namespaces, landlock };
+[[nodiscard]] std::string_view confinement_name(Confinement confinement);
+
+// A value and where it was set: "FILE:LINE", or "built in".
+template <typename T>
+struct Setting {
+  T value;
+  std::string origin = std::string(kBuiltIn);
+
+  [[nodiscard]] bool is_built_in() const { return origin == kBuiltIn; }
+};
+template <typename T>
+using Maybe = std::optional<Setting<T>>;
+
+// By limit; a value of nullopt is `none`.
+using LimitSettings = std::array<Maybe<std::optional<std::uint64_t>>, kLimitCount>;
+
+struct Variable {
+  std::string name;
+  std::string value;
+};
+
+// A call, or a group as "@mount", that is refused besides what is refused anyway.
+struct Denial {
+  std::string call;
+  Answer answer = Answer::eperm;
+  std::string why;
+};
+
+// A weakening of the sandbox, and the reason for it. `what` is host_network,
+// no_namespaces, or syscalls.NAME: a call that the built-in rules would refuse.
+struct Danger {
+  std::string what;
+  std::string reason;
+};
+inline constexpr std::string_view kHostNetworkDanger = "host_network";
+inline constexpr std::string_view kNoNamespacesDanger = "no_namespaces";
+inline constexpr std::string_view kSyscallDanger = "syscalls.";
+
+// What one file says, or several laid over each other; what it leaves open has
+// no value. built_in_policy() is complete.
+struct Policy {
+  Maybe<std::string> name;
+  Maybe<std::string> description;
+  Maybe<std::string> extends;  // one level: the other extends none
+  Maybe<std::string> chosen;   // of a configuration: the policy that is used where none is named
+  Maybe<Confinement> confinement;
+  LimitSettings limits;
+  LimitSettings maxima;  // nullopt in it: no maximum
+  Maybe<Network> network;
+  Maybe<std::vector<Network>> allowed_networks;
+  Maybe<bool> execute_writable;  // false: Landlock denies it where the program can write
+  std::vector<Setting<Mount>> mounts;
+  Maybe<Answer> standard_answer;  // to calls that nothing names
+  std::vector<Setting<std::string>> allowed_calls;
+  std::vector<Setting<Denial>> denied_calls;
+  std::vector<Setting<std::string>> require;  // features, besides those of standard_require()
+  std::vector<Setting<Variable>> environment;
+  std::vector<Setting<Danger>> dangers;
+};
+
+// What holds where no file says anything; the policy `default` says the same.
+[[nodiscard]] Policy built_in_policy();
+
+// Features that `require` may name, as isolation.requested of a record has them.
+[[nodiscard]] std::span<const std::string_view> feature_names();
+// Those that every box with namespaces needs.
+[[nodiscard]] std::span<const std::string_view> standard_require();
+
+// The limits that follow: what files set as defaults, and the maxima.
+[[nodiscard]] Limits limits_of(const Policy& policy);
+
+[[nodiscard]] bool has_danger(const Policy& policy, std::string_view what);
+
+// What the policy changes of the built-in system call rules, groups resolved
+// through `groups` and the built-in ones. Fails on a group that nobody knows.
+[[nodiscard]] sys::Result<SyscallChanges> syscall_changes(const Policy& policy,
+                                                          const SyscallGroups& groups);
 
 }  // namespace wardcase::policies

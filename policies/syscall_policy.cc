@@ -2,8 +2,6 @@
 // Copyright The wardcase authors
 #include "policies/syscall_policy.h"
 
-#include <span>
-#include <string_view>
 #include <utility>
 
 // A deny list: what interpreters, compilers and their test suites never call is
@@ -39,26 +37,20 @@ constexpr Names kHostAdministration = {"swapon",      "swapoff",      "reboot", 
 constexpr Names kClocks = {"settimeofday", "clock_settime", "clock_adjtime", "adjtimex"};
 constexpr Names kRelics = {"lookup_dcookie", "nfsservctl", "uselib"};
 
-// Calls with one answer whatever their arguments.
-struct Group {
-  std::span<const std::string_view> names;
-  Answer answer;
-  std::string_view why;
-};
-
-constexpr Group kGroups[] = {
-    {kHiddenFlags, Answer::enosys, "its flags are behind a pointer that no filter can read"},
-    {kIoUring, Answer::enosys, "does I/O that no filter sees"},
-    {kMounts, Answer::eperm, "would change what the box can see"},
-    {kKeyrings, Answer::eperm, "keyrings are shared beyond the box"},
-    {kKernelPrograms, Answer::eperm, "gives a hold on the kernel's own work"},
-    {kFileHandles, Answer::eperm, "reaches files without a path"},
-    {kOtherProcesses, Answer::eperm, "reads or changes another process"},
-    {kMemoryPlaces, Answer::eperm, "moves or hides memory behind the accounting"},
-    {kKernelCode, Answer::eperm, "puts code or descriptors into the kernel"},
-    {kHostAdministration, Answer::eperm, "administers the host"},
-    {kClocks, Answer::eperm, "the clock is the host's"},
-    {kRelics, Answer::eperm, "old kernel code that no program needs"},
+constexpr SyscallGroup kGroups[] = {
+    {"hidden-flags", kHiddenFlags, Answer::enosys,
+     "its flags are behind a pointer that no filter can read"},
+    {"io-uring", kIoUring, Answer::enosys, "does I/O that no filter sees"},
+    {"mount", kMounts, Answer::eperm, "would change what the box can see"},
+    {"keyring", kKeyrings, Answer::eperm, "keyrings are shared beyond the box"},
+    {"kernel-programs", kKernelPrograms, Answer::eperm, "gives a hold on the kernel's own work"},
+    {"file-handles", kFileHandles, Answer::eperm, "reaches files without a path"},
+    {"other-processes", kOtherProcesses, Answer::eperm, "reads or changes another process"},
+    {"memory-places", kMemoryPlaces, Answer::eperm, "moves or hides memory behind the accounting"},
+    {"kernel-code", kKernelCode, Answer::eperm, "puts code or descriptors into the kernel"},
+    {"host-administration", kHostAdministration, Answer::eperm, "administers the host"},
+    {"set-clock", kClocks, Answer::eperm, "the clock is the host's"},
+    {"obsolete", kRelics, Answer::eperm, "old kernel code that no program needs"},
 };
 
 // Values of the kernel's interface, written out because no kernel header is
@@ -188,8 +180,8 @@ void refuse_setid_modes(RuleList& rules) {
 
 SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
   RuleList rules;
-  for (const Group& group : kGroups) {
-    for (const std::string_view name : group.names) {
+  for (const SyscallGroup& group : kGroups) {
+    for (const std::string_view name : group.calls) {
       rules.refuse_all(name, group.answer, group.why);
     }
   }
@@ -200,5 +192,7 @@ SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
   if (options.refuse_setid_modes) refuse_setid_modes(rules);
   return {Answer::allow, std::move(rules).take()};
 }
+
+std::span<const SyscallGroup> built_in_groups() { return kGroups; }
 
 }  // namespace wardcase::policies

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wardcase::policies {
@@ -64,5 +68,41 @@ struct SyscallOptions {
 // The deny list for interpreters and compilers. It also names calls that some
 // architectures lack.
 [[nodiscard]] SyscallPolicy default_syscall_policy(const SyscallOptions& options);
+
+// Calls of the deny list that have one answer whatever their arguments, and
+// that a policy names together as "@mount", which is written here without the "@".
+struct SyscallGroup {
+  std::string_view name;
+  std::span<const std::string_view> calls;
+  Answer answer;
+  std::string_view why;
+};
+[[nodiscard]] std::span<const SyscallGroup> built_in_groups();
+
+// Groups by name, for lists of allowed calls; groups.toml has the shipped ones.
+using SyscallGroups = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+// What a policy makes different. Single names, each may stand there twice.
+struct SyscallChanges {
+  Answer standard = Answer::allow;   // for calls that nothing names
+  std::vector<std::string> allowed;  // let through where `standard` would not
+  std::vector<SyscallRule> denied;   // these win over everything
+  std::vector<std::string> lifted;   // built-in rules that do not hold
+};
+
+// The rules with the changes. Where `standard` is no longer `allow`, a built-in
+// rule that lets a call through for some arguments holds only for a call that is in
+// `allowed`, and the few calls that become the program and end it stay allowed.
+[[nodiscard]] SyscallPolicy change(SyscallPolicy rules, const SyscallChanges& changes);
+
+// Why the built-in rules refuse the call outright; nullopt: they do not.
+[[nodiscard]] std::optional<std::string_view> why_refused(std::string_view call);
+// Whether there is a rule for the call that a policy may lift: not one that
+// protects init, holds a limit or keeps setuid files from outliving the box.
+[[nodiscard]] bool can_be_lifted(std::string_view call);
+
+// "allow", "errno:ENOSYS", "errno:EPERM", "errno:EAFNOSUPPORT", "kill", as policies write them.
+[[nodiscard]] std::string_view answer_name(Answer answer);
+[[nodiscard]] std::optional<Answer> find_answer(std::string_view name);
 
 }  // namespace wardcase::policies

@@ -33,8 +33,9 @@ int landlock_abi() {
   return std::max(abi, 0);
 }
 
-void put_landlock_into(PlanBuilder& plan, int abi, const std::vector<LayoutBind>& binds,
-                       bool has_program_directory) {
+void put_landlock_into(PlanBuilder& plan, const LaunchRequest& request,
+                       const std::vector<LayoutBind>& binds, bool has_program_directory) {
+  const int abi = request.landlock_abi;
   if (abi < kLowestLandlockAbi) return;
   const std::uint64_t all = all_rights(abi);
   plan.header.use_landlock = true;
@@ -47,18 +48,24 @@ void put_landlock_into(PlanBuilder& plan, int abi, const std::vector<LayoutBind>
   const auto allow = [&](std::string_view path, std::uint64_t access) {
     rules.push_back({plan.text(path), 0, access & all});
   };
-  allow("/", kRead);
+  // Rights add up along a path: what "/" has, everything below has too.
+  constexpr std::uint64_t kExecute = LANDLOCK_ACCESS_FS_EXECUTE;
+  const std::uint64_t withheld = request.execute_writable ? 0 : kExecute;
+  const std::uint64_t writable = all & ~withheld;
+  allow("/", kRead & ~withheld);
   for (const std::string_view path : {"/dev", "/proc"}) {  // else > /dev/null fails
-    allow(path, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | sys::kLandlockTruncate);
+    allow(path, (kRead & ~withheld) | LANDLOCK_ACCESS_FS_WRITE_FILE | sys::kLandlockTruncate);
   }
   for (const std::string_view path :
        {kWorkDirectory, std::string_view("/tmp"), kHomeDirectory, std::string_view("/dev/shm")}) {
-    allow(path, all);
+    allow(path, writable);
   }
-  if (has_program_directory) allow(kProgramDirectory, all);
+  if (has_program_directory) allow(kProgramDirectory, writable);
   for (const LayoutBind& bind : binds) {
     if (bind.mode == policies::MountMode::read_write) {
-      allow(bind.target, bind.is_directory ? all : kFile);
+      allow(bind.target, (bind.is_directory ? all : kFile) & ~withheld);
+    } else if (withheld != 0) {
+      allow(bind.target, kExecute);
     }
   }
   plan.header.path_rules = plan.list(rules);

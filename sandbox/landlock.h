@@ -6,6 +6,7 @@
 
 #include "sandbox/box_layout.h"
 #include "sandbox/launch_plan.h"
+#include "sandbox/launch_request.h"
 
 namespace wardcase::sandbox {
 
@@ -15,8 +16,9 @@ namespace wardcase::sandbox {
 inline constexpr int kLowestLandlockAbi = 2;
 
 // Writes the rules into the plan: all may be read and executed; only the
-// writable places of the box may be written.
-void put_landlock_into(PlanBuilder& plan, int abi, const std::vector<LayoutBind>& binds,
-                       bool has_program_directory);
+// writable places of the box may be written. Without execute_writable only what is
+// bound read-only may be executed.
+void put_landlock_into(PlanBuilder& plan, const LaunchRequest& request,
+                       const std::vector<LayoutBind>& binds, bool has_program_directory);
 
 }  // namespace wardcase::sandbox

@@ -139,7 +139,7 @@ void put_file_system(PlanBuilder& plan, const LaunchRequest& request, const BoxL
   header.proc_read_only = put_offsets(plan, {"sys", "fs", "sysrq-trigger", "irq", "bus"});
   header.proc_masks =
       put_offsets(plan, {"kcore", "keys", "timer_list", "sched_debug", "acpi", "scsi"});
-  put_landlock_into(plan, request.landlock_abi, layout.binds(), layout.has_program_directory());
+  put_landlock_into(plan, request, layout.binds(), layout.has_program_directory());
 }
 
 sys::Status put_descriptors(PlanBuilder& plan, FdTable& fds, const LaunchRequest& request,

@@ -69,7 +69,8 @@ struct LaunchRequest {
   std::vector<RlimitRequest> rlimits;
   std::vector<unsigned> cpus;  // processors to run on; empty: all
   std::vector<sock_filter> filter;
-  int landlock_abi = 0;  // 0: no Landlock
+  int landlock_abi = 0;          // 0: no Landlock
+  bool execute_writable = true;  // false: Landlock denies it where the program can write
   Cgroup* cgroup = nullptr;
   std::chrono::milliseconds backstop{0};
 

@@ -10,6 +10,7 @@
 
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/options.h"
+#include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
 
 namespace wardcase::supervisor {
@@ -30,6 +31,8 @@ constexpr std::string_view kOverview =
 
 Verbs:
   run       run a program in a fresh box
+  policy    list, show and check policies: what a run may do
+  config    show and check what the configuration files say
   doctor    try each thing that a box needs on this host, and say what to fix
   version   tell the version
   help      show this, or the options of a verb: wardcase help run
@@ -99,6 +102,8 @@ int help_command(std::span<const std::string> words) {
   if (words.empty()) return print(kOverview);
   const std::string& verb = words[0];
   if (verb == "run") return print_run_help();
+  if (verb == "policy") return print_policy_help();
+  if (verb == "config") return print_config_help();
   if (verb == "doctor") {
     return print(
         "wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or\n"
@@ -106,9 +111,10 @@ int help_command(std::span<const std::string> words) {
   }
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help")
-    return print("wardcase help [VERB]: shows help. Verbs: run doctor version.\n");
+    return print("wardcase help [VERB]: shows help. Verbs: run policy config doctor version.\n");
   Console(Verbosity::normal)
-      .say("help " + verb + ": no such verb; it is one of run, doctor, version, help");
+      .say("help " + verb +
+           ": no such verb; it is one of run, policy, config, doctor, version, help");
   return kWrongUse;
 }
 

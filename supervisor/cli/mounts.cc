@@ -106,11 +106,16 @@ sys::Result<policies::Mount> parse_mount(std::string_view text) {
       text.find(':', colon + 1) != std::string_view::npos) {
     return tl::unexpected(sys::plain_error("write SRC:DST, SRC:DST:ro or SRC:DST:rw"));
   }
-  auto target = checked_target(text.substr(colon + 1));
+  return check_mount(
+      {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1)), mode});
+}
+
+sys::Result<policies::Mount> check_mount(const policies::Mount& mount) {
+  auto target = checked_target(mount.target);
   if (!target) return tl::unexpected(std::move(target).error());
-  auto source = checked_source(std::string(text.substr(0, colon)));
+  auto source = checked_source(mount.source);
   if (!source) return tl::unexpected(std::move(source).error());
-  return policies::Mount{*std::move(source), *std::move(target), mode};
+  return policies::Mount{*std::move(source), *std::move(target), mount.mode};
 }
 
 sys::Result<policies::Mount> parse_workspace(std::string_view text) {

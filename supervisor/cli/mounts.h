@@ -18,6 +18,9 @@ namespace wardcase::supervisor {
 // `SRC:DST[:ro|rw]`, read-only unless rw.
 [[nodiscard]] sys::Result<policies::Mount> parse_mount(std::string_view text);
 
+// The same for a mount that a policy names.
+[[nodiscard]] sys::Result<policies::Mount> check_mount(const policies::Mount& mount);
+
 // `DIR[:ro|rw]`: a directory that becomes /box.
 [[nodiscard]] sys::Result<policies::Mount> parse_workspace(std::string_view text);
 

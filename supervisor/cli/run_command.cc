@@ -62,6 +62,13 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   spec.mounts = options.mounts;
   spec.system_mounts = options.interpreter_mounts;
   spec.network = options.network;
+  const policies::Policy& policy = options.configuration.policy;
+  spec.policy = policy.name->value;
+  spec.syscalls = options.configuration.syscalls;
+  spec.execute_writable = policy.execute_writable->value;
+  spec.confinement = policy.confinement->value;
+  spec.require.assign(policies::standard_require().begin(), policies::standard_require().end());
+  for (const auto& feature : policy.require) spec.require.push_back(feature.value);
   spec.limits = options.limits;
   spec.merge_stderr = options.merge_stderr;
   spec.capture = Capture::keep;

@@ -32,13 +32,24 @@ tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
 }
 
+// --policy, WARDCASE_POLICY, or what the configuration chooses.
+sys::Status take_configuration(const CommandLine& line, RunOptions& options) {
+  std::optional<std::string> asked = policy_variable();
+  if (const std::string* name = line.last("policy")) asked = *name;
+  auto loaded = load_configuration(config_places(), asked);
+  if (!loaded) return tl::unexpected(std::move(loaded).error());
+  options.configuration = *std::move(loaded);
+  options.limits = policies::limits_of(options.configuration.policy);
+  return {};
+}
+
 // The variables first: a value from there is a default, which a flag overrides.
 sys::Status take_limits(const CommandLine& line, policies::Limits& limits) {
   for (const policies::LimitRow& row : policies::limit_table()) {
     const std::string variable(row.environment);
     const char* text = variable.empty() ? nullptr : std::getenv(variable.c_str());
     if (text == nullptr || *text == '\0') continue;
-    auto value = policies::parse_limit(row, text);
+    auto value = policies::parse_limit(row, text, limits.maximum(row.id));
     if (!value) return tl::unexpected(std::move(value).error().while_doing(variable));
     limits.set_default(row.id, *value);
   }
@@ -46,14 +57,19 @@ sys::Status take_limits(const CommandLine& line, policies::Limits& limits) {
     if (row.flag.empty()) continue;
     const std::string* text = line.last(std::string(row.flag));
     if (text == nullptr) continue;
-    auto value = policies::parse_limit(row, *text);
+    auto value = policies::parse_limit(row, *text, limits.maximum(row.id));
     if (!value) return tl::unexpected(std::move(value).error());
     limits.require(row.id, *value);
   }
   return {};
 }
 
-sys::Status take_environment(const CommandLine& line, std::vector<std::string>& environment) {
+// The policy's first: of two variables of one name the later counts.
+sys::Status take_environment(const CommandLine& line, RunOptions& options) {
+  std::vector<std::string>& environment = options.environment;
+  for (const auto& variable : options.configuration.policy.environment) {
+    environment.push_back(variable.value.name + "=" + variable.value.value);
+  }
   for (const std::string& path : line.all("env-file")) {
     auto variables = read_variables(path);
     if (!variables) {
@@ -65,6 +81,19 @@ sys::Status take_environment(const CommandLine& line, std::vector<std::string>& 
     auto variable = parse_variable(text);
     if (!variable) return tl::unexpected(std::move(variable).error().while_doing("--env"));
     environment.push_back(*std::move(variable));
+  }
+  return {};
+}
+
+// Flags stand where both name one target.
+sys::Status take_policy_mounts(RunOptions& options) {
+  for (const auto& [mount, origin] : options.configuration.policy.mounts) {
+    auto checked = check_mount(mount);
+    if (!checked) return tl::unexpected(std::move(checked).error().while_doing(origin));
+    if (std::ranges::find(options.mounts, checked->target, &policies::Mount::target) ==
+        options.mounts.end()) {
+      options.mounts.push_back(*std::move(checked));
+    }
   }
   return {};
 }
@@ -95,7 +124,7 @@ sys::Status take_mounts(const CommandLine& line, RunOptions& options) {
     options.source.interpreter = interpreter->path;
     options.interpreter_mounts = std::move(interpreter->mounts);
   }
-  return {};
+  return take_policy_mounts(options);
 }
 
 // FILE ARGS, -c CODE ARGS, - ARGS or -- COMMAND ARGS.
@@ -178,6 +207,23 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
   return {};
 }
 
+// The flag, or what the policy has; a policy may forbid either.
+sys::Status take_network(const CommandLine& line, RunOptions& options) {
+  const policies::Policy& policy = options.configuration.policy;
+  options.network = policy.network->value;
+  if (const std::string* network = line.last("network")) {
+    if (*network != "none" && *network != "host") {
+      return wrong("--network " + *network + ": write none or host");
+    }
+    options.network = *network == "host" ? policies::Network::host : policies::Network::none;
+  }
+  const auto& allowed = policy.allowed_networks->value;
+  if (std::ranges::find(allowed, options.network) != allowed.end()) return {};
+  return wrong("--network " + std::string(policies::network_name(options.network)) +
+               ": the policy '" + policy.name->value + "' does not allow it (network.allowed, " +
+               policy.allowed_networks->origin + ")");
+}
+
 sys::Status take_box(const CommandLine& line, RunOptions& options) {
   if (const std::string* directory = line.last("workdir")) {
     if (!directory->starts_with('/')) {
@@ -185,12 +231,6 @@ sys::Status take_box(const CommandLine& line, RunOptions& options) {
                    *directory);
     }
     options.cwd = *directory;
-  }
-  if (const std::string* network = line.last("network")) {
-    if (*network != "none" && *network != "host") {
-      return wrong("--network " + *network + ": write none or host");
-    }
-    options.network = *network == "host" ? policies::Network::host : policies::Network::none;
   }
   options.terminal = line.has("tty");
   options.pass_stdin = options.terminal || line.has("interactive");
@@ -244,6 +284,7 @@ std::vector<OptionRow> run_option_table() {
       {"workdir", "w", "DIR", "directory in the box to start in (default /box)"},
       {"interpreter", "", "PATH", "run the program by this interpreter of the host"},
       {"network", "", "none|host", "host: use the host's network (default none)"},
+      {"policy", "", "NAME|FILE", "hold the program to this policy; see wardcase policy list"},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
       {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i"},
       {"stdin", "", "FILE", "what the program reads from its stdin"},
@@ -271,10 +312,12 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
   RunOptions options;
   options.help = line->has("help");
   if (options.help) return options;
-  const auto taken = take_limits(*line, options.limits)
-                         .and_then([&] { return take_environment(*line, options.environment); })
+  const auto taken = take_configuration(*line, options)
+                         .and_then([&] { return take_limits(*line, options.limits); })
+                         .and_then([&] { return take_environment(*line, options); })
                          .and_then([&] { return take_mounts(*line, options); })
                          .and_then([&] { return take_source(*line, options.source); })
+                         .and_then([&] { return take_network(*line, options); })
                          .and_then([&] { return take_box(*line, options); })
                          .and_then([&] { return take_output(*line, options); })
                          .and_then([&] { return take_terminal(options); });

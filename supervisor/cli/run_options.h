@@ -12,6 +12,7 @@
 #include "sandbox/sys/error.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/options.h"
+#include "supervisor/config/config.h"
 #include "supervisor/languages/program.h"
 #include "supervisor/run/run_record.h"
 
@@ -28,6 +29,7 @@ enum class OutputMode : std::uint8_t {
 struct RunOptions {
   bool help = false;  // nothing else is read then
   ProgramSource source;
+  Configuration configuration;  // of the files and the policy; what follows is settled from it
   policies::Limits limits;
   std::vector<std::string> environment;  // "NAME=VALUE", on top of the standard ones
   std::vector<policies::Mount> mounts;
@@ -51,7 +53,8 @@ struct RunOptions {
 // The options of run, those of the limits included.
 [[nodiscard]] std::vector<OptionRow> run_option_table();
 
-// Errors are wrong use: they name the option, the value and what to write.
+// Reads the configuration that the words and the environment choose. Errors are wrong
+// use: they name the option, the value and what to write.
 [[nodiscard]] sys::Result<RunOptions> parse_run_options(std::span<const std::string> words);
 
 }  // namespace wardcase::supervisor

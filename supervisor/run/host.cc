@@ -27,10 +27,11 @@ std::vector<unsigned> usable_cpus() {
 
 }  // namespace
 
-Host::Host()
-    : can_choose_ids_(sandbox::can_choose_ids()),
+Host::Host(const HostOverrides& overrides)
+    : can_choose_ids_(overrides.can_choose_ids.value_or(sandbox::can_choose_ids())),
       cpus_(usable_cpus()),
-      landlock_abi_(sandbox::landlock_abi()) {}
+      landlock_abi_(overrides.landlock_abi.value_or(sandbox::landlock_abi())),
+      mountinfo_(overrides.mountinfo) {}
 
 sys::Status Host::be_locked() {
   if (lock_) return {};
@@ -51,7 +52,9 @@ sys::Result<sandbox::IdLease> Host::lease_id() {
 sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::CgroupLimits& limits,
                                                                 std::string* why) {
   if (!cgroups_) {
-    auto found = sandbox::CgroupHost::find();
+    auto found = mountinfo_
+                     ? sys::Result<sandbox::CgroupHost>(sandbox::CgroupHost::discover(*mountinfo_))
+                     : sandbox::CgroupHost::find();
     if (!found) return tl::unexpected(std::move(found).error());
     cgroups_ = *std::move(found);
     if (can_choose_ids_ || cgroups_->may_create()) {

@@ -14,12 +14,19 @@
 
 namespace wardcase::supervisor {
 
+// For tests alone: what the host is to look like instead of what it is.
+struct HostOverrides {
+  std::optional<bool> can_choose_ids;
+  std::optional<int> landlock_abi;
+  std::optional<std::string> mountinfo;  // "": no control groups
+};
+
 // What one supervisor knows of its host and holds there: the control group
 // hierarchies, the lock that says that it lives, and the processors it may use.
 class Host {
  public:
   // Looks, and changes nothing yet. Never fails: what is missing shows later, to who needs it.
-  Host();
+  explicit Host(const HostOverrides& overrides = {});
 
   // Root with the capabilities to give boxes ids of their own (sandbox/capabilities.h).
   [[nodiscard]] bool can_choose_ids() const { return can_choose_ids_; }
@@ -41,6 +48,7 @@ class Host {
   bool can_choose_ids_;
   std::vector<unsigned> cpus_;
   int landlock_abi_;
+  std::optional<std::string> mountinfo_;  // else that of /proc
   std::optional<sandbox::CgroupHost> cgroups_;
   std::optional<sandbox::StateLock> lock_;
   std::string runtime_directory_;

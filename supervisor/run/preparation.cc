@@ -20,6 +20,7 @@ using policies::MountMode;
 using policies::Network;
 using sandbox::Enforcement;
 
+constexpr std::string_view kCpuCgroup = "cpu_cgroup";
 constexpr std::uint64_t kMilli = 1000;
 constexpr std::uint64_t kUnlimited = ~0ULL;
 constexpr std::uint64_t kStackBytes = 8ULL << 20;
@@ -31,6 +32,10 @@ Enforcement& enforcement(Preparation& made, LimitId id) {
 }
 
 std::uint64_t value(const Preparation& made, LimitId id) { return made.limits.get(id).value_or(0); }
+
+bool is_demanded(const RunSpec& spec, std::string_view feature) {
+  return std::find(spec.require.begin(), spec.require.end(), feature) != spec.require.end();
+}
 
 // The processors of a box: how many its limit allows, rounded up, beginning
 // anywhere, so that boxes do not all crowd on the first.
@@ -102,7 +107,7 @@ std::string reason_for(std::string_view controller, std::string_view why) {
   return std::string(why.substr(begin, why.find("; ", begin) - begin));
 }
 
-void settle_fallbacks(Host& host, const std::string& why, Preparation& made) {
+void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, Preparation& made) {
   const std::string fix = "run as root, or in a session with a delegated control group";
   if (enforcement(made, LimitId::memory) == Enforcement::none) {
     enforcement(made, LimitId::memory) = Enforcement::watcher;
@@ -123,20 +128,21 @@ void settle_fallbacks(Host& host, const std::string& why, Preparation& made) {
   if (enforcement(made, LimitId::cpus) != Enforcement::none) return;
   const std::uint64_t millicpus = value(made, LimitId::cpus);
   // Whole processors can be held by an affinity that the filter pins; parts of one can't.
-  if (millicpus % kMilli == 0 || millicpus >= host.cpus().size() * kMilli) {
-    enforcement(made, LimitId::cpus) = Enforcement::rlimit;
-  } else {
+  const bool is_held = millicpus % kMilli == 0 || millicpus >= host.cpus().size() * kMilli;
+  if (is_held) enforcement(made, LimitId::cpus) = Enforcement::rlimit;
+  if (!is_held || is_demanded(spec, kCpuCgroup)) {
     made.isolation.degraded.push_back(
-        {"cpu_cgroup", reason_for("cpu", why), "processor affinity, rounded up", fix});
+        {std::string(kCpuCgroup), reason_for("cpu", why),
+         is_held ? "processor affinity" : "processor affinity, rounded up", fix});
   }
 }
 
-sys::Status settle_cgroup(Host& host, Preparation& made) {
+sys::Status settle_cgroup(const RunSpec& spec, Host& host, Preparation& made) {
   sandbox::CgroupLimits limits;
   limits.memory_bytes = made.limits.get(LimitId::memory);
   limits.pids = made.limits.get(LimitId::pids);
   // A quota of all that there is would hold nobody back.
-  if (value(made, LimitId::cpus) < host.cpus().size() * kMilli) {
+  if (value(made, LimitId::cpus) < host.cpus().size() * kMilli || is_demanded(spec, kCpuCgroup)) {
     limits.millicpus = made.limits.get(LimitId::cpus);
   }
   std::string why;
@@ -149,7 +155,7 @@ sys::Status settle_cgroup(Host& host, Preparation& made) {
     enforcement(made, LimitId::cpus) = made.cgroup->cpus();
   }
   made.request.cgroup = made.cgroup.get();
-  settle_fallbacks(host, why, made);
+  settle_fallbacks(spec, host, why, made);
   for (const policies::LimitRow& row : policies::limit_table()) {
     if (made.limits.is_required(row.id) && enforcement(made, row.id) == Enforcement::none) {
       return tl::unexpected(
@@ -196,7 +202,8 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   options.pin_affinity =
       enforcement(made, LimitId::cpus) == Enforcement::rlimit && !made.request.cpus.empty();
   options.refuse_uncounted_memory = enforcement(made, LimitId::memory) == Enforcement::watcher;
-  auto filter = sandbox::compile_filter(policies::default_syscall_policy(options));
+  auto filter = sandbox::compile_filter(
+      policies::change(policies::default_syscall_policy(options), spec.syscalls));
   if (!filter) return tl::unexpected(filter.error());
   made.request.filter = *std::move(filter);
   return {};
@@ -238,6 +245,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
   request.scratch_bytes = value(made, LimitId::disk);
   request.scratch_inodes = value(made, LimitId::disk_inodes);
   request.network = spec.network;
+  request.execute_writable = spec.execute_writable;
   request.with_stdin = spec.stdin_source.is_open();
   request.merge_stderr = spec.merge_stderr;
   request.terminal = spec.terminal;
@@ -251,6 +259,8 @@ void settle_program(const RunSpec& spec, Preparation& made) {
 struct Feature {
   std::string_view requested;
   std::string_view degraded;
+  // Asked for only where the policy requires it: affinity mostly holds as well.
+  bool on_demand = false;
 };
 constexpr std::array kFeatures = {
     Feature{"user_namespace", ""},
@@ -265,6 +275,7 @@ constexpr std::array kFeatures = {
     Feature{"landlock", "landlock"},
     Feature{"memory_cgroup", "memory_cgroup"},
     Feature{"pids_cgroup", "pids_cgroup"},
+    Feature{kCpuCgroup, kCpuCgroup, /*on_demand=*/true},
     Feature{"own_host_uid", "shared_host_uid"},
     Feature{"no_supplementary_groups", "supplementary_groups"},
 };
@@ -282,6 +293,7 @@ void list_isolation(const RunSpec& spec, Host& host, Preparation& made) {
   isolation.requested = {network};
   isolation.effective = {network};
   for (const Feature& feature : kFeatures) {
+    if (feature.on_demand && !is_demanded(spec, feature.requested)) continue;
     isolation.requested.emplace_back(feature.requested);
     const bool is_degraded = std::any_of(
         isolation.degraded.begin(), isolation.degraded.end(), [&](const Degraded& entry) {
@@ -289,6 +301,31 @@ void list_isolation(const RunSpec& spec, Host& host, Preparation& made) {
         });
     if (!is_degraded) isolation.effective.emplace_back(feature.requested);
   }
+}
+
+// What the policy demands is there, or nothing runs.
+sys::Status check_demands(const RunSpec& spec, const Preparation& made) {
+  const Isolation& isolation = made.isolation;
+  std::string missing;
+  for (const std::string& name : spec.require) {
+    if (std::find(isolation.effective.begin(), isolation.effective.end(), name) !=
+        isolation.effective.end()) {
+      continue;
+    }
+    missing += (missing.empty() ? "" : "; ") + name + ": ";
+    const auto* const feature =
+        std::find_if(kFeatures.begin(), kFeatures.end(),
+                     [&](const Feature& candidate) { return candidate.requested == name; });
+    const auto why = std::find_if(
+        isolation.degraded.begin(), isolation.degraded.end(), [&](const Degraded& entry) {
+          return feature != kFeatures.end() && entry.feature == feature->degraded;
+        });
+    missing += why == isolation.degraded.end() ? "this run does without it"
+                                               : why->because + "; fix: " + why->fix;
+  }
+  if (missing.empty()) return {};
+  return tl::unexpected(sys::plain_error("policy '" + spec.policy +
+                                         "' requires what this run can't have: " + missing));
 }
 
 }  // namespace
@@ -310,16 +347,22 @@ std::vector<std::string> path_directories(const std::vector<std::string>& enviro
 }
 
 sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
+  if (spec.confinement == policies::Confinement::landlock) {
+    return tl::unexpected(sys::plain_error(
+        "policy '" + spec.policy +
+        "': a box without namespaces (confinement = \"landlock\") "
+        "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
+  }
   auto settled = settle_limits(spec, host, made);
   settle_own_enforcement(made);
   if (settled) settled = settle_ids(host, made);
-  if (settled) settled = settle_cgroup(host, made);
+  if (settled) settled = settle_cgroup(spec, host, made);
   if (settled) settled = settle_filter(spec, host, made);
   if (!settled) return settled;
   settle_rlimits(made);
   settle_program(spec, made);
   list_isolation(spec, host, made);
-  return {};
+  return check_demands(spec, made);
 }
 
 }  // namespace wardcase::supervisor

@@ -29,7 +29,8 @@ struct Preparation {
 
 // RunSpec -> LaunchRequest. `spec` must outlive the launch: its descriptors are
 // borrowed. Fails, before anything runs, where a limit that was asked for by name
-// can't be enforced; `made` then holds what was settled till then.
+// can't be enforced, or where a feature that spec.require names can't be had: the error
+// then has the feature, the reason and the fix. `made` holds what was settled till then.
 [[nodiscard]] sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made);
 
 // Directories of the box's PATH in `environment`.

@@ -12,6 +12,7 @@
 
 #include "policies/limits.h"
 #include "policies/policy.h"
+#include "policies/syscall_policy.h"
 #include "sandbox/setup_report.h"
 #include "sandbox/sys/unique_fd.h"
 
@@ -47,6 +48,11 @@ struct RunSpec {
   std::vector<policies::Mount>
       system_mounts;  // of languages and --interpreter: read-only, never id-mapped for uid 0
   policies::Network network = policies::Network::none;
+  std::string policy = "default";     // its name, for messages
+  std::vector<std::string> require;   // features without which nothing may run
+  policies::SyscallChanges syscalls;  // what the policy changes of the built-in rules
+  bool execute_writable = true;       // false: Landlock denies it where it can
+  policies::Confinement confinement = policies::Confinement::namespaces;
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
   bool merge_stderr = false;

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(again && *again == *millicpus, "a number of processors can be read again");
   }
   for (const policies::LimitRow& row : policies::limit_table()) {
-    const auto limit = policies::parse_limit(row, text);
+    const auto limit = policies::parse_limit(row, text, {row.maximum});
     if (!limit) {
       require(!limit.error().message().empty(), "a refusal gives its reason");
       continue;

@@ -3,7 +3,8 @@
 # Copyright The wardcase authors
 #
 # What a user may meet is written down: each long option in README.md or
-# wardcase(1), each status in README.md, each make target in `make help`.
+# wardcase(1), each status in README.md, each make target in `make help`, each policy key
+# in wardcase-policy(5) and policies/README.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -32,6 +33,16 @@ statuses=$(sed -n '/^enum class RunStatus/,/^};/s/^  \([a-z_]*\),$/\1/p' supervi
 [[ -n $statuses ]] || complain 'supervisor/run/run_record.h: found no statuses'
 for status in $statuses; do
   grep -q -F "\`$status\`" README.md || complain "README.md does not tell of the status \`$status\`"
+done
+
+# Rows of the reader's tables begin with {"KEY", those of the limits have .key = "KEY".
+keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc
+  sed -n -E 's/^     \.key = "([a-z_]+)",/\1/p' policies/limits.cc)
+(($(wc -w <<<"$keys") > 30)) || complain 'policies/policy_reader.cc: found too few keys'
+for key in $keys; do
+  for document in packaging/man/wardcase-policy.5 policies/README.md; do
+    grep -q -w -F "$key" "$document" || complain "$document does not tell of the policy key $key"
+  done
 done
 
 help=$(make help)

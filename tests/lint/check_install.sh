@@ -17,6 +17,7 @@ make -s install DESTDIR="$scratch" PREFIX=/usr
 diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
 755 usr/bin/wardcase
 644 usr/share/man/man1/wardcase.1
+644 usr/share/man/man5/wardcase-policy.5
 END
 make -s uninstall DESTDIR="$scratch" PREFIX=/usr
 if [[ -n $(find "$scratch" -type f) ]]; then

@@ -16,6 +16,7 @@ LAYERS = {
     "policies": ["policies/", "sandbox/sys/error.h"],
     "sandbox": ["sandbox/", "policies/"],
     "supervisor/run": ["supervisor/run/", "sandbox/", "policies/"],
+    "supervisor/config": ["supervisor/config/", "sandbox/", "policies/"],
     "supervisor/languages": ["supervisor/languages/", "supervisor/run/", "sandbox/", "policies/"],
     "supervisor": ["supervisor/", "sandbox/", "policies/"],
     "tests": [""],

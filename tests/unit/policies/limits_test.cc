@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kMiB = 1024 * 1024;
 
 sys::Result<std::optional<std::uint64_t>> parse(LimitId id, std::string_view text) {
-  return parse_limit(limit_row(id), text);
+  return parse_limit(limit_row(id), text, Limits().maximum(id));
 }
 
 std::string refusal(LimitId id, std::string_view text) {
@@ -208,7 +208,7 @@ TEST(ParseLimit, TakesNoneOnlyWhereNothingIsLost) {
     const bool allowed =
         row.id == LimitId::idle_timeout || row.id == LimitId::cpu_time || row.id == LimitId::output;
     EXPECT_EQ(row.none_allowed, allowed) << row.key;
-    const auto parsed = parse_limit(row, "none");
+    const auto parsed = parse_limit(row, "none", {});
     EXPECT_EQ(parsed.has_value(), allowed) << row.key;
     EXPECT_EQ(parsed.value_or(std::nullopt), std::nullopt) << row.key;
   }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "policies/policy.h"
+
+#include <algorithm>
+
+namespace wardcase::policies {
+namespace {
+
+constexpr std::string_view kFeatures[] = {
+    "user_namespace", "mount_namespace",   "pid_namespace", "ipc_namespace",
+    "uts_namespace",  "cgroup_namespace",  "seccomp",       "no_new_privs",
+    "capabilities",   "network_namespace", "landlock",      "memory_cgroup",
+    "pids_cgroup",    "cpu_cgroup",        "own_host_uid",  "no_supplementary_groups",
+};
+constexpr std::size_t kStandardFeatures = 9;  // the first ones
+
+// The names behind "@group", or the one name itself.
+sys::Result<std::vector<std::string>> expand(const Setting<std::string>& call,
+                                             const SyscallGroups& groups) {
+  if (!call.value.starts_with('@')) return std::vector<std::string>{call.value};
+  const std::string name = call.value.substr(1);
+  const auto built_in = std::ranges::find(built_in_groups(), name, &SyscallGroup::name);
+  if (built_in != built_in_groups().end()) {
+    return std::vector<std::string>(built_in->calls.begin(), built_in->calls.end());
+  }
+  if (const auto found = groups.find(name); found != groups.end()) return found->second;
+  return tl::unexpected(sys::plain_error(call.origin + ": '" + call.value +
+                                         "': no such group of system calls; "
+                                         "'wardcase policy show groups' lists them"));
+}
+
+}  // namespace
+
+std::string_view network_name(Network network) {
+  return network == Network::host ? "host" : "none";
+}
+
+std::string_view confinement_name(Confinement confinement) {
+  return confinement == Confinement::landlock ? "landlock" : "namespaces";
+}
+
+Policy built_in_policy() {
+  Policy policy;
+  policy.name = {"default"};
+  policy.confinement = {Confinement::namespaces};
+  for (const LimitRow& row : limit_table()) {
+    const auto at = static_cast<std::size_t>(row.id);
+    if (row.standard) policy.limits[at] = {row.standard};
+    if (row.maximum) policy.maxima[at] = {row.maximum};
+  }
+  policy.network = {Network::none};
+  policy.allowed_networks = {std::vector<Network>{Network::none, Network::host}};
+  policy.execute_writable = {true};
+  policy.standard_answer = {Answer::allow};
+  return policy;
+}
+
+std::span<const std::string_view> feature_names() { return kFeatures; }
+
+std::span<const std::string_view> standard_require() {
+  return feature_names().first(kStandardFeatures);
+}
+
+Limits limits_of(const Policy& policy) {
+  Limits limits;
+  for (const LimitRow& row : limit_table()) {
+    const auto at = static_cast<std::size_t>(row.id);
+    const auto& value = policy.limits[at];
+    if (value && !value->is_built_in()) limits.set_default(row.id, value->value);
+    const auto& most = policy.maxima[at];
+    if (most && !most->is_built_in()) limits.set_maximum(row.id, {most->value, most->origin});
+  }
+  return limits;
+}
+
+bool has_danger(const Policy& policy, std::string_view what) {
+  return std::ranges::any_of(
+      policy.dangers, [&](const Setting<Danger>& danger) { return danger.value.what == what; });
+}
+
+sys::Result<SyscallChanges> syscall_changes(const Policy& policy, const SyscallGroups& groups) {
+  SyscallChanges changes;
+  if (policy.standard_answer) changes.standard = policy.standard_answer->value;
+  for (const Setting<std::string>& call : policy.allowed_calls) {
+    const auto names = expand(call, groups);
+    if (!names) return tl::unexpected(names.error());
+    changes.allowed.insert(changes.allowed.end(), names->begin(), names->end());
+  }
+  for (const Setting<Denial>& denial : policy.denied_calls) {
+    const auto names = expand({denial.value.call, denial.origin}, groups);
+    if (!names) return tl::unexpected(names.error());
+    for (const std::string& name : *names) {
+      changes.denied.push_back({name, {}, denial.value.answer, denial.value.why});
+    }
+  }
+  for (const Setting<Danger>& danger : policy.dangers) {
+    if (!danger.value.what.starts_with(kSyscallDanger)) continue;
+    changes.lifted.push_back(danger.value.what.substr(kSyscallDanger.size()));
+  }
+  return changes;
+}
+
+}  // namespace wardcase::policies

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "policies/policy_text.h"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace wardcase::policies {
+namespace {
+
+// A basic string of TOML.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      std::array<char, 8> code;
+      (void)std::snprintf(code.data(), code.size(), "\\u%04x", byte);  // six characters fit
+      result += code.data();
+    } else {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+// A limit that parse_default reads back to the same value.
+std::string limit_value(const LimitRow& row, std::optional<std::uint64_t> value) {
+  if (!value) return "\"none\"";
+  if (row.unit == Unit::count || row.unit == Unit::millicpus) return format_limit(row, value);
+  if (row.unit == Unit::milliseconds) return quoted(format_limit(row, value));
+  constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
+  if (*value % kGiB == 0) return quoted(std::to_string(*value / kGiB) + "GiB");
+  if (*value % kMiB == 0) return quoted(std::to_string(*value / kMiB) + "MiB");
+  if (*value % kKiB == 0) return quoted(std::to_string(*value / kKiB) + "KiB");
+  return std::to_string(*value);
+}
+
+class Writer {
+ public:
+  explicit Writer(Origins origins) : origins_(origins) {}
+
+  // The heading of a table; written before its first line, so that none stays empty.
+  void section(std::string heading) { heading_ = "\n" + std::move(heading) + "\n"; }
+
+  void line(std::string text, const std::string& origin) {
+    text_ += heading_;
+    heading_.clear();
+    if (origins_ == Origins::shown) {
+      constexpr std::size_t kColumn = 40;
+      if (text.size() < kColumn) text.resize(kColumn, ' ');
+      text += " # " + origin;
+    }
+    text_ += text + "\n";
+  }
+  template <typename T, typename Format>
+  void value(std::string_view key, const Maybe<T>& setting, Format format) {
+    if (setting) line(std::string(key) + " = " + format(setting->value), setting->origin);
+  }
+  // A list with a line for each element, whose origins may differ.
+  template <typename T, typename Format>
+  void list(std::string_view key, const std::vector<Setting<T>>& settings, Format format) {
+    if (settings.empty()) return;
+    text_ += std::exchange(heading_, "") + std::string(key) + " = [\n";
+    for (const Setting<T>& setting : settings) {
+      line("  " + format(setting.value) + ",", setting.origin);
+    }
+    text_ += "]\n";
+  }
+  [[nodiscard]] std::string take() && { return std::move(text_); }
+
+ private:
+  Origins origins_;
+  std::string heading_;
+  std::string text_;
+};
+
+void write_limits(Writer& writer, const Policy& policy) {
+  for (const LimitRow& row : limit_table()) {
+    writer.value(row.key, policy.limits[static_cast<std::size_t>(row.id)],
+                 [&](const auto& value) { return limit_value(row, value); });
+  }
+  writer.section("[limits.max]");
+  for (const LimitRow& row : limit_table()) {
+    writer.value(row.key, policy.maxima[static_cast<std::size_t>(row.id)],
+                 [&](const auto& value) { return limit_value(row, value); });
+  }
+}
+
+void write_network(Writer& writer, const Policy& policy) {
+  const auto format = [](Network network) { return quoted(network_name(network)); };
+  writer.value("default", policy.network, format);
+  writer.value("allowed", policy.allowed_networks, [&](const std::vector<Network>& networks) {
+    std::string text;
+    for (const Network network : networks) text += (text.empty() ? "" : ", ") + format(network);
+    return "[" + text + "]";
+  });
+}
+
+void write_syscalls(Writer& writer, const Policy& policy) {
+  writer.value("default", policy.standard_answer,
+               [](Answer answer) { return quoted(answer_name(answer)); });
+  writer.list("allow", policy.allowed_calls, quoted);
+  writer.list("deny", policy.denied_calls, [](const Denial& denial) {
+    return "{ call = " + quoted(denial.call) + ", as = " + quoted(answer_name(denial.answer)) +
+           ", why = " + quoted(denial.why) + " }";
+  });
+}
+
+void write_dangers(Writer& writer, const Policy& policy, bool syscalls) {
+  for (const Setting<Danger>& danger : policy.dangers) {
+    const std::string& what = danger.value.what;
+    if (what.starts_with(kSyscallDanger) != syscalls) continue;
+    const std::string key = syscalls ? quoted(what.substr(kSyscallDanger.size())) : what;
+    writer.line(key + " = " + quoted(danger.value.reason), danger.origin);
+  }
+}
+
+}  // namespace
+
+std::string to_toml(const Policy& policy, Origins origins) {
+  Writer writer(origins);
+  writer.line("schema = 1", std::string(kBuiltIn));
+  writer.value("name", policy.name, quoted);
+  writer.value("description", policy.description, quoted);
+  writer.value("policy", policy.chosen, quoted);
+  writer.value("confinement", policy.confinement,
+               [](Confinement value) { return quoted(confinement_name(value)); });
+  writer.value("execute_writable", policy.execute_writable,
+               [](bool value) { return std::string(value ? "true" : "false"); });
+  writer.list("require", policy.require, quoted);
+  writer.section("[limits]");
+  write_limits(writer, policy);
+  writer.section("[network]");
+  write_network(writer, policy);
+  for (const Setting<Mount>& mount : policy.mounts) {
+    writer.section("[[mount]]");
+    writer.line("source = " + quoted(mount.value.source), mount.origin);
+    writer.line("target = " + quoted(mount.value.target), mount.origin);
+    const bool is_writable = mount.value.mode == MountMode::read_write;
+    writer.line(std::string("mode = ") + (is_writable ? "\"rw\"" : "\"ro\""), mount.origin);
+  }
+  writer.section("[syscalls]");
+  write_syscalls(writer, policy);
+  writer.section("[environment]");
+  for (const Setting<Variable>& variable : policy.environment) {
+    writer.line(quoted(variable.value.name) + " = " + quoted(variable.value.value),
+                variable.origin);
+  }
+  writer.section("[dangerous]");
+  write_dangers(writer, policy, /*syscalls=*/false);
+  writer.section("[dangerous.syscalls]");
+  write_dangers(writer, policy, /*syscalls=*/true);
+  return std::move(writer).take();
+}
+
+}  // namespace wardcase::policies
