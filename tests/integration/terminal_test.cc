@@ -92,13 +92,15 @@ TEST_P(TerminalRun, JobsCanBeStoppedAndGoOn) {
   TerminalSession session = start({"--", "bash", "-i"});
   Terminal& terminal = session.terminal();
   ASSERT_TRUE(terminal.wait_for("$ "));
-  terminal.type("cat\n");
+  terminal.type("bash -c 'echo ar\"\"med; exec cat'\n");
+  ASSERT_TRUE(terminal.wait_for("armed"));  // till then the shell would take it
   terminal.type("one\n");
   ASSERT_TRUE(terminal.wait_for("one\r\none\r\n"));
   terminal.type(kCtrlZ);
   ASSERT_TRUE(terminal.wait_for("Stopped"));
   ASSERT_TRUE(terminal.wait_for("$ "));
   terminal.type("fg\n");
+  ASSERT_TRUE(terminal.wait_for("exec cat'\r\n"));  // which fg shows
   terminal.type("two\n");
   ASSERT_TRUE(terminal.wait_for("two\r\ntwo\r\n"));
   terminal.type(kCtrlC);
@@ -168,6 +170,26 @@ TEST_P(TerminalRun, WhileWeAreStoppedTheTerminalIsTheShells) {
   const End end = session.finish();
   EXPECT_EQ(end.exit_code, 0) << end;
   EXPECT_TRUE(end.is_restored);
+}
+
+// As every program that wants the terminal: stopped until it is called to the front.
+TEST_P(TerminalRun, StartedInTheBackgroundItStops) {
+  const auto in_background = [](std::string then) {
+    std::vector<std::string> argv = {
+        "bash", "-c",
+        "set -m; \"$@\" & until jobs | grep -q Stopped; do sleep 0.1; done; " + std::move(then),
+        "-"};
+    const auto wardcase = command({"--", "echo", "hello"});
+    argv.insert(argv.end(), wardcase.begin(), wardcase.end());
+    return TerminalSession(caller(), argv).finish();
+  };
+  const End called = in_background("fg");
+  EXPECT_NE(called.shown.find("hello\r\n"), std::string::npos) << called;
+  EXPECT_EQ(called.exit_code, 0);
+  EXPECT_TRUE(called.is_restored);
+  const End killed = in_background("kill %1; while kill -0 $!; do sleep 0.1; done; wait $!");
+  EXPECT_EQ(killed.shown.find("hello\r\n"), std::string::npos) << killed;
+  EXPECT_EQ(killed.exit_code, 143) << killed;
 }
 
 TEST_P(TerminalRun, NothingOfTheOutputIsLostAtTheEnd) {
