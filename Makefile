@@ -70,6 +70,8 @@ hostile := $(call objects,tests/hostile/*_test.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
+fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc) \
+  $(addprefix supervisor/cli/,environment.cc options.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
   $(wildcard tests/hostile/programs/*.c)))
@@ -136,10 +138,9 @@ $(out)/tests/bench: $(bench) $(layers)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libraries)
 # Each target is its own program: with libFuzzer's main, or with one that replays a corpus.
 $(fuzz): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o \
-    $(if $(filter-out fuzz,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(layers)
+    $(if $(filter-out fuzz,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(fuzzed)
 	@mkdir -p $(@D)
-	$(call say,LINK )$(link) $(if $(filter fuzz,$(KIND)),-fsanitize=fuzzer) -pie -o $@ \
-	  $(filter %.o,$^) $(filter %.a,$^) $(libraries)
+	$(call say,LINK )$(link) $(if $(filter fuzz,$(KIND)),-fsanitize=fuzzer) -pie -o $@ $^ $(libraries)
 $(out)/tests/programs/%: tests/hostile/programs/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC   )$(CC) -O2 -static -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<

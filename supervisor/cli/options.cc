@@ -32,18 +32,33 @@ bool takes_value(std::span<const OptionRow> table, std::string_view name, bool i
   });
 }
 
-// Whether the word's option has its value in the word behind it.
-bool wants_next_word(std::span<const OptionRow> table, std::string_view word) {
-  if (word[1] == '-') {
-    return word.find('=') == std::string_view::npos &&
-           takes_value(table, word.substr(2), /*is_short=*/false);
-  }
-  // In "-qm64m" the first letter that takes a value takes the rest of the word.
+// The word up to where its value begins: "--memory" of "--memory=64m", "-qm" of "-qm64m".
+std::string_view without_value(std::span<const OptionRow> table, std::string_view word) {
+  if (word[1] == '-') return word.substr(0, word.find('='));
   std::size_t letter = 1;
   while (letter < word.size() && !takes_value(table, word.substr(letter, 1), /*is_short=*/true)) {
     ++letter;
   }
-  return letter + 1 == word.size();
+  return word.substr(0, letter + 1);
+}
+
+// Whether the word's option has its value in the word behind it.
+bool wants_next_word(std::span<const OptionRow> table, std::string_view word) {
+  const std::string_view name = without_value(table, word);
+  if (name.size() != word.size()) return false;
+  return word[1] == '-' ? takes_value(table, word.substr(2), /*is_short=*/false)
+                        : takes_value(table, word.substr(word.size() - 1), /*is_short=*/true);
+}
+
+// Boost puts names into its errors in place of %placeholders%, until none is left: a
+// name that holds one itself would keep it busy for ever. No option of ours has a %.
+sys::Status check_names(std::span<const OptionRow> table, const Values& ours) {
+  for (const std::string& word : ours) {
+    if (word.size() < 2 || word[0] != '-') continue;  // the value of the word before it
+    if (without_value(table, word).find('%') == std::string_view::npos) continue;
+    return tl::unexpected(sys::plain_error("unrecognised option '" + word + "'; see --help"));
+  }
+  return {};
 }
 
 // Moves the words that are ours from the front of `words`. Boost would go on
@@ -71,6 +86,7 @@ sys::Result<CommandLine> CommandLine::parse(std::span<const OptionRow> table,
   const Values ours = take_option_words(table, words);
   CommandLine line;
   line.operands_.assign(words.begin(), words.end());
+  if (auto checked = check_names(table, ours); !checked) return tl::unexpected(checked.error());
   constexpr int kStyle =
       po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
