@@ -50,13 +50,27 @@ bool wants_next_word(std::span<const OptionRow> table, std::string_view word) {
                         : takes_value(table, word.substr(word.size() - 1), /*is_short=*/true);
 }
 
-// Boost puts names into its errors in place of %placeholders%, until none is left: a
-// name that holds one itself would keep it busy for ever. No option of ours has a %.
+bool is_known(std::span<const OptionRow> table, std::string_view name) {
+  if (name[1] == '-') {
+    return std::ranges::any_of(table,
+                               [&](const OptionRow& row) { return name.substr(2) == row.name; });
+  }
+  return std::ranges::all_of(name.substr(1), [&](char letter) {
+    return std::ranges::any_of(table, [&](const OptionRow& row) {
+      return row.short_name == std::string_view(&letter, 1);
+    });
+  });
+}
+
+// Boost puts what was written into its errors in place of %placeholders%, until none is left:
+// an unknown option that looks like one would keep it busy for ever. So it never sees any.
 sys::Status check_names(std::span<const OptionRow> table, const Values& ours) {
   for (const std::string& word : ours) {
     if (word.size() < 2 || word[0] != '-') continue;  // the value of the word before it
-    if (without_value(table, word).find('%') == std::string_view::npos) continue;
-    return tl::unexpected(sys::plain_error("unrecognised option '" + word + "'; see --help"));
+    const std::string_view name = without_value(table, word);
+    if (is_known(table, name)) continue;
+    return tl::unexpected(
+        sys::plain_error("unrecognised option '" + std::string(name) + "'; see --help"));
   }
   return {};
 }
