@@ -165,7 +165,11 @@ int CgroupHost::sweep(const std::string& lock_directory) const {
       const std::string lock_name = name.substr(0, name.find('.'));
       const auto lock = StateLock::take_over(lock_directory, lock_name);
       if (!lock && lock.error().code != ENOENT) continue;  // its owner lives, or we can't tell
-      kill_leaf(listed.parent() + "/" + name);             // at once, where it is v2
+      const std::string path = listed.parent() + "/" + name;
+      // A lock that is not here may be in the /run of another container that
+      // shares these groups: its live box is not ours to end. The kernel keeps what is in use.
+      if (!lock && ::rmdir(path.c_str()) < 0) continue;
+      kill_leaf(path);  // at once, where it is v2
       bool gone = true;
       for (auto other = hierarchies_.rbegin(); other != hierarchies_.rend(); ++other) {
         gone = kill_and_remove(other->parent() + "/" + name) && gone;

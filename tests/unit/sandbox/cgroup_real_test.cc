@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 //
 // What holds with the groups of every version, controllers or not.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -75,12 +76,18 @@ TEST_P(RealCgroup, SweepsABoxThatOutlivedItsSupervisor) {
   const auto cgroup = create({.pids = 10});
   ASSERT_NE(cgroup, nullptr);
   const pid_t left = start(*cgroup, wait_for_ever);
+  while (cgroup->count_processes() != 1U) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(cgroup->set_frozen(true));
   {
     const auto live = StateLock::acquire(locks.path(), "lock");
     ASSERT_TRUE(live) << live.error().message();
     EXPECT_EQ(host_.sweep(locks.path()), 0);
   }
+  // The lock is nowhere: it may be in the runtime directory of another container.
+  EXPECT_EQ(host_.sweep(locks.path()), 0);
+  EXPECT_EQ(::kill(left, 0), 0);
+  // The file of a dead supervisor stays, and nobody holds it.
+  { const sys::UniqueFd dead(::open((locks.path() + "/lock").c_str(), O_CREAT | O_WRONLY, 0600)); }
   EXPECT_EQ(host_.sweep(locks.path()), 1);
   EXPECT_EQ(wait_for(left), SIGKILL);
   for (const auto& [controller, own] : own_) {
