@@ -75,13 +75,13 @@ sys::Status settle_ids(Host& host, Preparation& made) {
   }
   ids.host_uid = ::geteuid();
   ids.host_gid = ::getegid();
-  made.isolation.degraded.push_back(
-      {"shared_host_uid", "not root: the box's processes have your own id on the host",
-       "the caller's id", "run as root, or through the wardcase service"});
+  made.isolation.degraded.push_back({"shared_host_uid",
+                                     "not root: the box's processes have your own id on the host",
+                                     "the caller's id", "run as root"});
   if (const int groups = ::getgroups(0, nullptr); groups > 0) {
-    made.isolation.degraded.push_back(
-        {"supplementary_groups", "an ordinary user may not drop them in a user namespace",
-         "the caller's groups stay", "run as root, or through the wardcase service"});
+    made.isolation.degraded.push_back({"supplementary_groups",
+                                       "an ordinary user may not drop them in a user namespace",
+                                       "the caller's groups stay", "run as root"});
   }
   return {};
 }
