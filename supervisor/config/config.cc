@@ -3,6 +3,8 @@
 #include "supervisor/config/config.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -151,6 +153,13 @@ sys::Result<Configuration> with_calls(Policy policy) {
   return Configuration{std::move(policy), *std::move(calls)};
 }
 
+// Of another user's home (sudo and setpriv may leave HOME as it was) nothing is
+// read: its owner is not the one who asks.
+bool is_ours(const char* directory) {
+  struct stat info = {};
+  return ::stat(directory, &info) == 0 && info.st_uid == ::geteuid();
+}
+
 }  // namespace
 
 ConfigPlaces config_places() {
@@ -159,8 +168,10 @@ ConfigPlaces config_places() {
   const char* home = std::getenv("HOME");
   // A relative base is to be ignored (XDG Base Directory Specification).
   if (base != nullptr && *base == '/') {
+    if (!is_ours(base)) return places;
     places.user = std::string(base) + "/wardcase";
   } else if (home != nullptr && *home == '/') {
+    if (!is_ours(home)) return places;
     places.user = std::string(home) + "/.config/wardcase";
   }
   return places;

@@ -216,5 +216,13 @@ TEST_P(Policies, CanBeListedShownAndChecked) {
   expect_says(Command(caller(), {"policy", "no-such"}).finish(), 125, "list, show or check");
 }
 
+TEST_P(Policies, TheConfigurationOfAnotherUsersHomeIsNotRead) {
+  const ScratchDirectory users(Caller::user);
+  const std::string other = is_root() ? users.path().string() : "/root";
+  const Outcome outcome =
+      run_command({"--", "echo", "ran"}).environment("XDG_CONFIG_HOME=" + other).finish();
+  EXPECT_EQ(outcome.out(), "ran\n") << outcome;
+}
+
 }  // namespace
 }  // namespace wardcase::test
