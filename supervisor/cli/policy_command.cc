@@ -118,8 +118,9 @@ int check(const CommandLine& line) {
 sys::Result<CommandLine> parse_rest(std::span<const OptionRow> table,
                                     std::span<const std::string> words) {
   std::vector<std::string> ordered(words.begin(), words.end());
-  std::ranges::stable_partition(ordered,
-                                [](const std::string& word) { return word.starts_with("--"); });
+  // Not std::ranges: clang 14 can't compile what that returns.
+  (void)std::stable_partition(ordered.begin(), ordered.end(),
+                              [](const std::string& word) { return word.starts_with("--"); });
   return CommandLine::parse(table, ordered);
 }
 
