@@ -128,6 +128,9 @@ $(child): instrument :=
 $(child): hardening := -fno-stack-protector
 endif
 
+# Most of the time of a build is the tests' own, and they are run once.
+$(support) $(tests): optimize := -O0
+$(support) $(tests): hardening :=
 tests: $(addprefix $(out)/tests/,$(suites)) $(programs) $(fuzz)
 $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)

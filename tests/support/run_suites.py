@@ -17,6 +17,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 LIMIT_SECONDS = {"unit": 300, "integration": 900, "hostile": 600, "fuzz": 120, "lint": 600}
 SKIPPED_LINT = 77  # as automake has it
@@ -33,10 +34,10 @@ def environment(build):
     }
 
 
-def run(command, suite, build):
+def run(command, suite, build, output=None):
     limited = ["timeout", "--kill-after=10", str(LIMIT_SECONDS[suite]), *command]
     return subprocess.run(
-        limited, env=environment(build), stdin=subprocess.DEVNULL, check=False
+        limited, env=environment(build), stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False
     ).returncode
 
 
@@ -103,7 +104,11 @@ def run_fuzz_targets(build):
         if source.stem == "replay":
             continue
         target = build / "tests/fuzz" / source.stem
-        status = run([target, f"tests/fuzz/corpus/{source.stem}"], "fuzz", build)
+        with tempfile.TemporaryFile("w+") as said:
+            status = run([target, f"tests/fuzz/corpus/{source.stem}"], "fuzz", build, said)
+            said.seek(0)
+            if status != 0:
+                print(said.read())  # the last input that it names is the one
         results[source.stem] = "passed" if status == 0 else "failed"
     return results
 
@@ -121,16 +126,16 @@ def main():
     os.chdir(pathlib.Path(__file__).resolve().parents[2])
     build = pathlib.Path(sys.argv[1]).absolute()
     total = collections.Counter()
+    remarks = []  # repeated at the end, where they are found
     for suite in sys.argv[2:]:
         print(f"{suite} ...", flush=True)
         results = run_suite(suite, build)
         if not results:
             print(f"{suite}: no test ran")
             results = {suite: "failed"}
-        for name, outcome in results.items():
-            if outcome != "passed":
-                print(f"{outcome}: {suite}: {name}")
+        remarks += [f"{how}: {suite}: {name}" for name, how in results.items() if how != "passed"]
         total.update(results.values())
+    print("\n".join(remarks), flush=True)
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped", flush=True)
     must_run = os.environ.get("WARDCASE_TEST_MUST_RUN") == "1"
     return 1 if total["failed"] or (must_run and total["skipped"]) else 0
