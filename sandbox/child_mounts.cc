@@ -277,14 +277,15 @@ int protect_proc(Child& child) noexcept {
   return 0;
 }
 
-// It stays readable after the box is gone: results are collected through it.
+// What the supervisor looks at from outside. /box stays readable after the box is
+// gone: results are collected through it.
 int send_box(Child& child) noexcept {
   const auto box = static_cast<int>(
       ::syscall(SYS_openat, child.scratch, "box", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
   if (box < 0) return errno;
   const int error = send_report(child, SetupMessage::Kind::box_directory, box);
   (void)::close(box);
-  return error;
+  return error != 0 ? error : send_report(child, SetupMessage::Kind::proc, child.proc);
 }
 
 // Where the host's root is a rootfs or a chroot, pivot_root gives EINVAL; the

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 //
-// Called some fifty times a second, so it reads into buffers on the stack and
-// walks with one vector. Processes may vanish between any two reads: what can't
-// be read counts as gone. A process whose parent dies during the walk may be
-// missed once; the next look finds it below init.
+// Called some fifty times a second, so it reads into buffers on the stack. One
+// listing of /proc says who was there at nearly one moment; processes may vanish
+// between it and any later read.
 #include "sandbox/process_tree.h"
 
 #include <dirent.h>
@@ -27,25 +26,21 @@
 namespace wardcase::sandbox {
 namespace {
 
-// Long enough for "/proc/PID/task/TID/children" with the longest ids.
-using Path = std::array<char, 64>;
+constexpr pid_t kInit = 1;
 
-Path task_path(pid_t pid, pid_t tid, const char* file) {
-  Path path;
-  (void)std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/%s", pid, tid, file);
-  return path;
-}
+// Long enough for "PID/task/TID/stat" with the longest ids.
+using Path = std::array<char, 64>;
 
 Path process_path(pid_t pid, const char* file) {
   Path path;
-  (void)std::snprintf(path.data(), path.size(), "/proc/%d/%s", pid, file);
+  (void)std::snprintf(path.data(), path.size(), "%d/%s", pid, file);
   return path;
 }
 
 // Not sys::open_at(): its error text would be built each time a process vanishes.
-sys::UniqueFd open_read(const Path& path, int flags = 0) {
+sys::UniqueFd open_read(int dir, const char* path, int flags = 0) {
   return sys::UniqueFd(
-      sys::retry_eintr([&] { return ::open(path.data(), O_RDONLY | O_CLOEXEC | flags); }));
+      sys::retry_eintr([&] { return ::openat(dir, path, O_RDONLY | O_CLOEXEC | flags); }));
 }
 
 struct Stat {
@@ -58,9 +53,9 @@ struct Stat {
 
 // proc_pid_stat(5). The name in field 2 may hold anything, a ')' too: counting
 // starts after the last one.
-std::optional<Stat> read_stat(const Path& path) {
+std::optional<Stat> read_stat(int dir, const char* path) {
   std::array<char, 1024> text;
-  const sys::UniqueFd file = open_read(path);
+  const sys::UniqueFd file = open_read(dir, path);
   if (!file.is_open()) return std::nullopt;
   const ssize_t size =
       sys::retry_eintr([&] { return ::read(file.get(), text.data(), text.size()); });
@@ -85,93 +80,57 @@ std::optional<Stat> read_stat(const Path& path) {
   return stat;
 }
 
-// Appends the pids of a `children` file, which may be longer than the buffer.
-void append_children(const Path& path, std::vector<pid_t>& processes) {
-  const sys::UniqueFd file = open_read(path);
-  if (!file.is_open()) return;
-  std::array<char, 1024> text;
-  pid_t pid = 0;
-  while (true) {
-    const ssize_t size =
-        sys::retry_eintr([&] { return ::read(file.get(), text.data(), text.size()); });
-    if (size <= 0) return;
-    for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
-      if (c >= '0' && c <= '9') {
-        pid = pid * 10 + (c - '0');
-      } else if (pid != 0) {  // each pid is followed by a space
-        processes.push_back(pid);
-        pid = 0;
-      }
-    }
-  }
-}
-
-template <typename Visit>
-void for_each_task(pid_t pid, Visit visit) {
-  const sys::UniqueFd directory = open_read(process_path(pid, "task"), O_DIRECTORY);
-  if (!directory.is_open()) return;
-  alignas(dirent64) std::array<char, 2048> entries;
+// The ids that a directory of /proc lists; nothing if it can't be read.
+std::vector<pid_t> list_ids(int dir, const char* path) {
+  std::vector<pid_t> ids;
+  const sys::UniqueFd directory = open_read(dir, path, O_DIRECTORY);
+  if (!directory.is_open()) return ids;
+  // Three hundred names in one call, between which and the next one things may change.
+  alignas(dirent64) std::array<char, 8192> entries;
   while (true) {
     const ssize_t size = ::getdents64(directory.get(), entries.data(), entries.size());
-    if (size <= 0) return;
+    if (size <= 0) return ids;
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
       at += entry->d_reclen;
       const std::string_view name(entry->d_name);
-      pid_t tid = 0;
-      (void)std::from_chars(name.data(), name.data() + name.size(), tid);
-      if (tid != 0) visit(tid);  // not "." and ".."
+      pid_t id = 0;
+      (void)std::from_chars(name.data(), name.data() + name.size(), id);
+      if (id != 0) ids.push_back(id);  // no "." and no "meminfo"
     }
   }
 }
-
-struct Process {
-  pid_t pid = 0;
-  Stat stat;
-};
 
 bool is_dead(const Stat& stat) { return stat.state == 'Z' || stat.state == 'X'; }
 
 // A main thread that ended by pthread_exit() looks like a zombie without memory
 // while its other threads go on: their stat tells the size.
-Process correct_dead_leader(Process process) {
-  process.stat.threads -= 1;
-  for_each_task(process.pid, [&](pid_t tid) {
-    const auto stat = read_stat(task_path(process.pid, tid, "stat"));
-    if (!stat || is_dead(*stat)) return;
-    process.stat.state = stat->state;
-    process.stat.resident_pages = std::max(process.stat.resident_pages, stat->resident_pages);
-  });
-  return process;
+void correct_dead_leader(int proc, pid_t pid, Stat& stat) {
+  stat.threads -= 1;
+  const sys::UniqueFd tasks = open_read(proc, process_path(pid, "task").data(), O_DIRECTORY);
+  if (!tasks.is_open()) return;
+  for (const pid_t tid : list_ids(tasks.get(), ".")) {
+    const auto thread = read_stat(tasks.get(), process_path(tid, "stat").data());
+    if (!thread || is_dead(*thread)) continue;
+    stat.state = thread->state;
+    stat.resident_pages = std::max(stat.resident_pages, thread->resident_pages);
+  }
 }
 
-// Visits init and everything below it, parents first. A child hangs from the
-// thread that forked it, so that all threads have to be asked.
+// Visits each process of the box with its stat, or without one if it has gone meanwhile.
 template <typename Visit>
-void walk(pid_t init, Visit visit) {
-  std::vector<pid_t> processes;
-  processes.reserve(64);
-  processes.push_back(init);
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const pid_t pid = processes[i];
-    auto stat = read_stat(process_path(pid, "stat"));
-    if (!stat) continue;
-    Process process{pid, *stat};
-    if (is_dead(*stat) && stat->threads > 1) process = correct_dead_leader(process);
-    visit(process);
-    if (stat->threads == 1) {
-      append_children(task_path(pid, pid, "children"), processes);
-    } else {
-      for_each_task(
-          pid, [&](pid_t tid) { append_children(task_path(pid, tid, "children"), processes); });
-    }
+void visit_all(int proc, Visit visit) {
+  for (const pid_t pid : list_ids(proc, ".")) {
+    auto stat = read_stat(proc, process_path(pid, "stat").data());
+    if (stat && is_dead(*stat) && stat->threads > 1) correct_dead_leader(proc, pid, *stat);
+    visit(pid, stat);
   }
 }
 
 std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
-std::optional<std::uint64_t> read_pss(pid_t pid) {
-  const auto text = sys::read_file(AT_FDCWD, process_path(pid, "smaps_rollup").data());
+std::optional<std::uint64_t> read_pss(int proc, pid_t pid) {
+  const auto text = sys::read_file(proc, process_path(pid, "smaps_rollup").data());
   if (!text) return std::nullopt;
   const auto label = text->find("\nPss:");
   if (label == std::string::npos) return std::nullopt;
@@ -184,21 +143,23 @@ std::optional<std::uint64_t> read_pss(pid_t pid) {
 
 }  // namespace
 
-TreeUsage read_tree_usage(pid_t init) {
+TreeUsage read_tree_usage(int proc) {
   TreeUsage usage;
   std::uint64_t pages = 0;
   std::uint64_t ticks = 0;
-  walk(init, [&](const Process& process) {
-    ticks += process.stat.waited_ticks;
-    if (process.pid == init) return;
-    ticks += process.stat.own_ticks;
-    if (is_dead(process.stat)) {
-      usage.zombies += 1;
+  visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
+    if (stat) ticks += stat->waited_ticks;
+    if (pid == kInit) return;
+    if (!stat || is_dead(*stat)) {
+      usage.tasks += 1;
+      if (stat) ticks += stat->own_ticks;
       return;
     }
     usage.processes += 1;
-    usage.threads += process.stat.threads;
-    pages += process.stat.resident_pages;
+    usage.threads += stat->threads;
+    usage.tasks += stat->threads;
+    pages += stat->resident_pages;
+    ticks += stat->own_ticks;
   });
   usage.resident_bytes = pages * page_size();
   const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
@@ -206,11 +167,11 @@ TreeUsage read_tree_usage(pid_t init) {
   return usage;
 }
 
-std::uint64_t read_tree_pss(pid_t init) {
+std::uint64_t read_tree_pss(int proc) {
   std::uint64_t bytes = 0;
-  walk(init, [&](const Process& process) {
-    if (process.pid == init || is_dead(process.stat)) return;
-    bytes += read_pss(process.pid).value_or(process.stat.resident_pages * page_size());
+  visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
+    if (pid == kInit || !stat || is_dead(*stat)) return;
+    bytes += read_pss(proc, pid).value_or(stat->resident_pages * page_size());
   });
   return bytes;
 }

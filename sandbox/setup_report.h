@@ -75,6 +75,7 @@ struct SetupMessage {
   enum class Kind : std::uint8_t {
     terminal,       // setup socket; carries the master of the program's terminal, if it has one
     box_directory,  // setup socket; carries the descriptor of /box
+    proc,           // setup socket; carries the descriptor of /proc (O_PATH)
     program,        // setup socket, from init; carries the program's pidfd
     ready,          // setup socket, from the program: the filter is loaded, exec is next
     failed,         // setup socket, or life socket once init gave the first one up

@@ -123,7 +123,9 @@ void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, P
   if (enforcement(made, LimitId::pids) == Enforcement::none) {
     enforcement(made, LimitId::pids) = Enforcement::rlimit;
     made.isolation.degraded.push_back(
-        {"pids_cgroup", reason_for("pids", why), "RLIMIT_NPROC in the box's user namespace", fix});
+        {"pids_cgroup", reason_for("pids", why),
+         "RLIMIT_NPROC in the box's user namespace; limits_hit tells it where all were seen in use",
+         fix});
   }
   if (enforcement(made, LimitId::cpus) != Enforcement::none) return;
   const std::uint64_t millicpus = value(made, LimitId::cpus);

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sandbox/process_tree.h"
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
 #include "supervisor/run/run_state.h"
@@ -160,10 +159,7 @@ void Run::Impl::on_program_ended(const SetupMessage& message) {
     }
     set_cause(RunStatus::signaled, "ended by " + signal_name(message.end_status));
   }
-  last_tree_cpu = std::max(last_tree_cpu, sandbox::read_tree_usage(box.init).cpu);
-  const auto inside = made.cgroup != nullptr ? made.cgroup->count_processes() : std::nullopt;
-  record.leftover_processes = inside ? *inside - std::min<std::uint64_t>(*inside, 1)
-                                     : sandbox::read_tree_usage(box.init).processes;
+  record.leftover_processes = look_at_tree().processes;
   kill_tree();
 }
 

@@ -146,6 +146,9 @@ void Run::Impl::on_setup_message(ReceivedMessage& received) {
     case SetupMessage::Kind::box_directory:
       box_directory = std::move(received.descriptor);
       break;
+    case SetupMessage::Kind::proc:
+      box_proc = std::move(received.descriptor);
+      break;
     case SetupMessage::Kind::program:
       program_pidfd = std::move(received.descriptor);
       program = pid_of(program_pidfd.get());

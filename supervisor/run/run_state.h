@@ -14,6 +14,7 @@
 
 #include "policies/units.h"
 #include "sandbox/launch.h"
+#include "sandbox/process_tree.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host_stream.h"
 #include "supervisor/run/output_pump.h"
@@ -77,6 +78,7 @@ struct Run::Impl {
   void check_cpu_time();
   void check_tree();
   void check_memory_event();
+  sandbox::TreeUsage look_at_tree();
   [[nodiscard]] std::chrono::microseconds cpu_used();
   void note_limit(policies::LimitId id);
   [[nodiscard]] std::uint64_t limit(policies::LimitId id) const;
@@ -107,6 +109,7 @@ struct Run::Impl {
   Preparation made;
   sandbox::Box box;
   sys::UniqueFd box_directory;
+  sys::UniqueFd box_proc;  // the box's /proc
   sys::UniqueFd program_pidfd;
   pid_t program = -1;  // on the host; valid while init leaves it unreaped
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sandbox/process_tree.h"
 #include "supervisor/run/run_state.h"
 
 // The limits while the program runs. Each check arms its own next one: there is
@@ -89,12 +88,25 @@ void Run::Impl::check_idle() {
   terminate(RunStatus::idle, "no output for " + policies::format_duration(allowed));
 }
 
+sandbox::TreeUsage Run::Impl::look_at_tree() {
+  const sandbox::TreeUsage usage = sandbox::read_tree_usage(box_proc.get());
+  // Processes that nobody waited for vanish from the sum: it never shrinks all the same.
+  last_tree_cpu = std::max(last_tree_cpu, usage.cpu);
+  peak_tree_threads = std::max(peak_tree_threads, usage.threads);
+  // Forks under way are counted by the kernel and not listed: some of them may have
+  // been refused although fewer were seen. What is noted here is sure.
+  if (made.enforced_by[static_cast<std::size_t>(LimitId::pids)] == Enforcement::rlimit &&
+      usage.tasks >= limit(LimitId::pids)) {
+    note_limit(LimitId::pids);
+  }
+  return usage;
+}
+
 microseconds Run::Impl::cpu_used() {
   if (made.cgroup != nullptr) {
     if (const auto cpu = made.cgroup->read_usage().cpu; cpu) return *cpu;
   }
-  // Processes that nobody waited for vanish from the sum: it never shrinks all the same.
-  last_tree_cpu = std::max(last_tree_cpu, sandbox::read_tree_usage(box.init).cpu);
+  (void)look_at_tree();
   return last_tree_cpu;
 }
 
@@ -117,10 +129,7 @@ void Run::Impl::check_cpu_time() {
 // system included), and how near the process limit the tree is.
 void Run::Impl::check_tree() {
   if (phase != Phase::running && phase != Phase::terminating) return;
-  const sandbox::TreeUsage usage = sandbox::read_tree_usage(box.init);
-  last_tree_cpu = std::max(last_tree_cpu, usage.cpu);
-  peak_tree_threads = std::max(peak_tree_threads, usage.threads);
-  if (usage.threads + usage.zombies >= limit(LimitId::pids)) note_limit(LimitId::pids);
+  const sandbox::TreeUsage usage = look_at_tree();
   const std::uint64_t most = limit(LimitId::memory);
   struct statfs files = {};
   std::uint64_t bytes = usage.resident_bytes;
@@ -128,7 +137,7 @@ void Run::Impl::check_tree() {
     bytes += (files.f_blocks - files.f_bfree) * static_cast<std::uint64_t>(files.f_bsize);
   }
   // Resident sizes count shared pages once for each process: look closer before judging.
-  if (bytes > most) bytes = bytes - usage.resident_bytes + sandbox::read_tree_pss(box.init);
+  if (bytes > most) bytes = bytes - usage.resident_bytes + sandbox::read_tree_pss(box_proc.get());
   peak_tree_bytes = std::max(peak_tree_bytes, bytes);
   if (bytes > most &&
       made.enforced_by[static_cast<std::size_t>(LimitId::memory)] == Enforcement::watcher) {

@@ -125,7 +125,9 @@ TEST_P(Limits, OutOfMemoryIs137AndSaysTheOption) {
 TEST_P(Limits, ABashForkBombIsHeld) {
   const Record record = bash("f(){ f|f& };f; sleep 1", {"--pids", "64", "--timeout", "2s"});
   EXPECT_TRUE(record.status() == "exited" || record.status() == "timeout") << record;
-  EXPECT_TRUE(record.lists("limits_hit", "pids"));
+  EXPECT_NE(record.err().find("Resource temporarily unavailable"), std::string::npos) << record;
+  // Forks under way count, too: without a control group it can't always be told.
+  EXPECT_TRUE(record.lists("limits_hit", "pids") || caller() == Caller::user) << record;
 }
 
 TEST_P(Limits, ThreeDirectoriesShareOneDiskBudget) {

@@ -2,9 +2,12 @@
 // Copyright The wardcase authors
 #include "sandbox/process_tree.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,7 +16,11 @@
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <thread>
+#include <utility>
+
+#include "sandbox/sys/unique_fd.h"
 
 namespace wardcase::sandbox {
 namespace {
@@ -38,41 +45,59 @@ void use_cpu(std::chrono::milliseconds time) {
   } while (std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec) < time);
 }
 
-// A child that plays init: it runs `body`, which says "ready" through the pipe.
-// As every process of its tree dies with its parent, killing it ends all.
+// A child that plays init in a pid namespace of its own, with a /proc that shows it:
+// it runs `body`, which says "ready" through the pipe. Killing it ends all.
 class Tree {
  public:
   template <typename Body>
   explicit Tree(Body body) {
     EXPECT_EQ(::pipe(pipe_.data()), 0);
-    init_ = start([&] { body(*this); });
+    init_ = static_cast<pid_t>(
+        ::syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0));
+    if (init_ == 0) {
+      (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::mount("proc", "/proc", "proc", 0, nullptr) == 0) {
+        say_ready();
+        body(*this);
+      }
+      ::_exit(0);
+    }
+    (void)::close(pipe_[1]);  // so that await_ready() ends if init does
+    await_ready(1);
+    const std::string proc = "/proc/" + std::to_string(init_) + "/root/proc";
+    proc_.reset(::open(proc.c_str(), O_PATH | O_CLOEXEC));
+    EXPECT_TRUE(proc_.is_open());
   }
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
   ~Tree() {
-    (void)::kill(init_, SIGKILL);
-    (void)::waitpid(init_, nullptr, 0);
-    for (const int fd : pipe_) (void)::close(fd);
+    end();
+    (void)::close(pipe_[0]);
   }
 
   template <typename Body>
   static pid_t start(Body body) {
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
-    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
     body();
     ::_exit(0);
+  }
+  void end() {
+    if (init_ <= 0) return;
+    (void)::kill(init_, SIGKILL);
+    (void)::waitpid(std::exchange(init_, -1), nullptr, 0);
   }
   void say_ready() const { EXPECT_EQ(::write(pipe_[1], "r", 1), 1); }
   void await_ready(int times) const {
     char ready = 0;
     for (int i = 0; i < times; ++i) ASSERT_EQ(::read(pipe_[0], &ready, 1), 1);
   }
-  [[nodiscard]] pid_t init() const { return init_; }
+  [[nodiscard]] int proc() const { return proc_.get(); }
 
  private:
   std::array<int, 2> pipe_ = {-1, -1};
   pid_t init_ = -1;
+  sys::UniqueFd proc_;
 };
 
 TEST(ProcessTree, CountsAllBelowInit) {
@@ -91,7 +116,7 @@ TEST(ProcessTree, CountsAllBelowInit) {
     wait_for_ever();
   });
   tree.await_ready(3);
-  const TreeUsage usage = read_tree_usage(tree.init());
+  const TreeUsage usage = read_tree_usage(tree.proc());
   EXPECT_EQ(usage.processes, 6U);
   EXPECT_EQ(usage.threads, 6U);
   EXPECT_GT(usage.resident_bytes, 3 * kBlock);
@@ -112,7 +137,7 @@ TEST(ProcessTree, FindsChildrenOfThreads) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.init());
+  const TreeUsage usage = read_tree_usage(tree.proc());
   EXPECT_EQ(usage.processes, 2U);
   EXPECT_EQ(usage.threads, 3U);
 }
@@ -128,7 +153,7 @@ TEST(ProcessTree, FindsManyChildren) {
     wait_for_ever();
   });
   tree.await_ready(300);
-  EXPECT_EQ(read_tree_usage(tree.init()).processes, 300U);
+  EXPECT_EQ(read_tree_usage(tree.proc()).processes, 300U);
 }
 
 // A main thread that ended looks like a zombie without memory.
@@ -146,7 +171,7 @@ TEST(ProcessTree, SeesTheMemoryBehindADeadMainThread) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.init());
+  const TreeUsage usage = read_tree_usage(tree.proc());
   EXPECT_EQ(usage.processes, 1U);
   EXPECT_EQ(usage.threads, 1U);
   EXPECT_GT(usage.resident_bytes, kBlock);
@@ -167,7 +192,7 @@ TEST(ProcessTree, CountsTheCpuTimeOfTheLivingTheDeadAndTheReaped) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.init());
+  const TreeUsage usage = read_tree_usage(tree.proc());
   EXPECT_EQ(usage.processes, 1U);  // the zombie is none
   EXPECT_GE(usage.cpu, 270ms);     // three, each less a clock tick
   EXPECT_LE(usage.cpu, 500ms);
@@ -185,18 +210,52 @@ TEST(ProcessTree, SharesSharedPagesInPss) {
     wait_for_ever();
   });
   tree.await_ready(2);
-  const std::uint64_t proportional = read_tree_pss(tree.init());
+  const std::uint64_t proportional = read_tree_pss(tree.proc());
   EXPECT_GT(proportional, kBlock / 2);  // two of three shares
-  EXPECT_LT(proportional, read_tree_usage(tree.init()).resident_bytes * 3 / 4);
+  EXPECT_LT(proportional, read_tree_usage(tree.proc()).resident_bytes * 3 / 4);
 }
 
-TEST(ProcessTree, OfAProcessThatIsGoneIsEmpty) {
-  const pid_t pid = Tree::start([] {});
-  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
-  const TreeUsage usage = read_tree_usage(pid);
-  EXPECT_EQ(usage.processes, 0U);
-  EXPECT_EQ(usage.cpu, 0us);
-  EXPECT_EQ(read_tree_pss(pid), 0U);
+// Its listing does not depend on who is whose parent: a walk from init downwards
+// misses what changes its parent meanwhile.
+TEST(ProcessTree, FindsWhatLostItsParent) {
+  const Tree tree([](const Tree& self) {
+    const pid_t parent = Tree::start([] { Tree::start([] { wait_for_ever(); }); });
+    (void)::waitpid(parent, nullptr, 0);
+    self.say_ready();
+    wait_for_ever();
+  });
+  tree.await_ready(1);
+  EXPECT_EQ(read_tree_usage(tree.proc()).processes, 1U);
+}
+
+// The process limit counts zombies, too.
+TEST(ProcessTree, CountsThreadsAndZombiesAsTasks) {
+  const Tree tree([](const Tree& self) {
+    Tree::start([&] {
+      const pid_t zombie = Tree::start([] {});
+      siginfo_t info = {};
+      (void)::waitid(P_PID, static_cast<id_t>(zombie), &info, WEXITED | WNOWAIT);
+      std::thread second(wait_for_ever);
+      self.say_ready();
+      wait_for_ever();
+    });
+    wait_for_ever();
+  });
+  tree.await_ready(1);
+  const TreeUsage usage = read_tree_usage(tree.proc());
+  EXPECT_EQ(usage.threads, 2U);
+  EXPECT_EQ(usage.tasks, 3U);
+}
+
+TEST(ProcessTree, OfABoxThatIsGoneIsEmpty) {
+  Tree tree([](const Tree&) { wait_for_ever(); });
+  tree.end();
+  for (const int proc : {tree.proc(), -1}) {
+    const TreeUsage usage = read_tree_usage(proc);
+    EXPECT_EQ(usage.processes, 0U);
+    EXPECT_EQ(usage.cpu, 0us);
+    EXPECT_EQ(read_tree_pss(proc), 0U);
+  }
 }
 
 }  // namespace
