@@ -59,15 +59,18 @@ sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::C
     cgroups_ = *std::move(found);
     if (can_choose_ids_ || cgroups_->may_create()) {
       if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
-      // What can't be removed now is left to the next start.
-      (void)cgroups_->sweep(runtime_directory_ + "/locks");
-      sandbox::sweep_locks(runtime_directory_ + "/locks");
-      sandbox::sweep_locks(runtime_directory_ + "/ids");
     }
   }
   // Who may make no groups has nothing that a lock would stand for.
   const std::string prefix = lock_ ? lock_->name() : make_id("sup_");
   return cgroups_->create(prefix + "." + std::to_string(next_leaf_++), limits, why);
+}
+
+void Host::sweep() {
+  if (!lock_ || std::exchange(has_swept_, true)) return;
+  if (cgroups_) (void)cgroups_->sweep(runtime_directory_ + "/locks");
+  sandbox::sweep_locks(runtime_directory_ + "/locks");
+  sandbox::sweep_locks(runtime_directory_ + "/ids");
 }
 
 }  // namespace wardcase::supervisor

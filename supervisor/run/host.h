@@ -37,10 +37,13 @@ class Host {
   // A host id that no other box has.
   [[nodiscard]] sys::Result<sandbox::IdLease> lease_id();
 
-  // Leaves for a run; as sandbox::CgroupHost::create. The first call sweeps what dead
-  // supervisors left.
+  // Leaves for a run; as sandbox::CgroupHost::create.
   [[nodiscard]] sys::Result<std::unique_ptr<sandbox::Cgroup>> make_cgroup(
       const sandbox::CgroupLimits& limits, std::string* why);
+
+  // Removes what dead supervisors left, once, if this one makes such things itself.
+  // What can't be removed now is left to the next start.
+  void sweep();
 
  private:
   sys::Status be_locked();
@@ -53,6 +56,7 @@ class Host {
   std::optional<sandbox::StateLock> lock_;
   std::string runtime_directory_;
   std::uint64_t next_leaf_ = 1;
+  bool has_swept_ = false;
 };
 
 }  // namespace wardcase::supervisor

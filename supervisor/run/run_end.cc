@@ -258,6 +258,7 @@ void Run::Impl::fail_before_launch(RunStatus status, std::string error) {
   record.setup = std::chrono::duration_cast<microseconds>(Clock::now() - started_at);
   forget_box();
   box = sandbox::Box();
+  host.sweep();  // what stands in our way may be a dead one's
   loop.post([this] { remove_cgroup(); });
 }
 

@@ -59,6 +59,7 @@ void Run::Impl::begin() {
   }
   // The descriptors of files and stdin were the box's to copy; the pump takes stdin itself.
   watch_box();
+  host.sweep();  // while the child makes the box
 }
 
 void Run::Impl::watch_box() {

@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
 
 namespace wardcase::test {
@@ -123,7 +123,9 @@ std::string ScratchDirectory::write(const std::string& name, std::string_view te
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;  // an iterator would throw for a process that goes while it is read
+  text << file.rdbuf();
+  return text.str();
 }
 
 }  // namespace wardcase::test
