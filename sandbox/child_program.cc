@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include <linux/landlock.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 
 #include <cerrno>
@@ -83,6 +84,13 @@ int reset_signals(Child&) noexcept {
   return ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, 8) < 0 ? errno : 0;
 }
 
+// The kernel stops a traced process at its exec, before it runs anything (ptrace(2)). The
+// tracer is init, which never lets it go on.
+int hold_at_exec(Child& child) noexcept {
+  if (!child.plan.hold_at_exec) return 0;
+  return ::syscall(SYS_ptrace, PTRACE_TRACEME, 0, nullptr, nullptr) < 0 ? errno : 0;
+}
+
 // Once it is loaded the supervisor is told: from here on only exec is left.
 int install_filter(Child& child) noexcept {
   auto filter = plan_list<sock_filter>(child.plan, child.plan.filter);
@@ -133,6 +141,7 @@ constexpr Step kSteps[] = {
     {SetupStep::restrict_paths, restrict_paths},  // after the pivot: rules mean the box's paths
     {SetupStep::set_rlimits, set_rlimits},        // after the last descriptor of our own was opened
     {SetupStep::reset_signals, reset_signals},
+    {SetupStep::hold_at_exec, hold_at_exec},      // the filter refuses it
     {SetupStep::install_filter, install_filter},  // last: no step above has to pass the filter
     {SetupStep::exec, exec_program},
 };

@@ -307,6 +307,7 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   auto layout = BoxLayout::make(request);
   if (!layout) return tl::unexpected(layout.error());
   PlanBuilder plan;
+  plan.header.hold_at_exec = request.hold_at_exec;
   plan.header.fault_step = request.fault_step;
   plan.header.fault_error = request.fault_error;
   put_program(plan, request);

@@ -74,6 +74,10 @@ struct LaunchRequest {
   Cgroup* cgroup = nullptr;
   std::chrono::milliseconds backstop{0};
 
+  // The program is executed and held before its first instruction; whoever asks for it
+  // ends the box then.
+  bool hold_at_exec = false;
+
   bool with_stdin = false;  // else the box's own /dev/null
   bool merge_stderr = false;
   // A terminal of this size, of the box's own, in place of all three pipes. Its

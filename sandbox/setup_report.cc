@@ -49,6 +49,7 @@ constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"restrict_paths", "restrict paths by Landlock"},
     {"set_rlimits", "set the resource limits"},
     {"reset_signals", "reset signals"},
+    {"hold_at_exec", "arrange to be held at its start"},
     {"install_filter", "install the system call filter"},
     {"exec", "execute the program"},
     {"announce_program", "hand out the program's pidfd"},

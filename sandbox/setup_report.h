@@ -50,6 +50,7 @@ enum class SetupStep : std::uint8_t {
   restrict_paths,
   set_rlimits,
   reset_signals,
+  hold_at_exec,
   install_filter,
   exec,
   // init, while the program starts

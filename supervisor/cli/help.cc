@@ -82,7 +82,7 @@ std::string wrapped(std::string_view text, std::size_t column) {
 std::string option_help(const OptionRow& row) {
   std::string line = row.short_name.empty() ? "      " : "  -" + row.short_name + ", ";
   line += "--" + row.name;
-  if (!row.argument.empty()) line += " " + row.argument;
+  if (!row.argument.empty()) line += (row.argument[0] == '[' ? "" : " ") + row.argument;
   if (line.size() + 2 > kHelpColumn) line += "\n";
   const std::size_t width = line.ends_with('\n') ? 0 : line.size();
   return line + std::string(kHelpColumn - width, ' ') + wrapped(row.help, kHelpColumn);

@@ -13,12 +13,18 @@ namespace {
 
 using Values = std::vector<std::string>;
 
+// Its value can only be joined to it: --dry-run=json.
+bool has_optional_value(const OptionRow& row) { return row.argument.starts_with("[="); }
+
 po::options_description describe(std::span<const OptionRow> table) {
   po::options_description description;
   for (const OptionRow& row : table) {
     const std::string names = row.short_name.empty() ? row.name : row.name + "," + row.short_name;
     if (row.argument.empty()) {
       description.add_options()(names.c_str(), row.help.c_str());
+    } else if (has_optional_value(row)) {
+      description.add_options()(names.c_str(), po::value<Values>()->implicit_value({}, ""),
+                                row.help.c_str());
     } else {
       description.add_options()(names.c_str(), po::value<Values>(), row.help.c_str());
     }
@@ -28,7 +34,8 @@ po::options_description describe(std::span<const OptionRow> table) {
 
 bool takes_value(std::span<const OptionRow> table, std::string_view name, bool is_short) {
   return std::ranges::any_of(table, [&](const OptionRow& row) {
-    return !row.argument.empty() && (is_short ? row.short_name : row.name) == name;
+    return !row.argument.empty() && !has_optional_value(row) &&
+           (is_short ? row.short_name : row.name) == name;
   });
 }
 

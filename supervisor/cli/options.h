@@ -5,18 +5,22 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/sys/error.h"
 
 namespace wardcase::supervisor {
 
-// One option of a verb. Parsing and --help come from tables of these.
+// One option of a verb. Parsing, --help, the manual and the completions of shells come
+// from tables of these.
 struct OptionRow {
   std::string name;        // "timeout"
   std::string short_name;  // "m", or ""
-  std::string argument;    // "TIME"; "" for a switch
+  std::string argument;    // "TIME"; "" for a switch; "[=WORD]": a switch that may have a value
   std::string help;
+  std::string_view group = "";  // the heading under which the manual has it
+  std::string_view more = "";   // what only the manual says, as whole sentences
 };
 
 // What was written, not yet understood.
@@ -29,7 +33,8 @@ class CommandLine {
                                         std::span<const std::string> words);
 
   [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }
-  // Of an option that is given once; given more often, the last one counts. nullptr: not given.
+  // Of an option that is given once; given more often, the last one counts. nullptr: not given,
+  // or given without a value.
   [[nodiscard]] const std::string* last(const std::string& name) const;
   [[nodiscard]] std::span<const std::string> all(const std::string& name) const;
   [[nodiscard]] std::span<const std::string> operands() const { return operands_; }

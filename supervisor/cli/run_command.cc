@@ -13,6 +13,7 @@
 
 #include "supervisor/cli/caller_terminal.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/dry_run.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/mounts.h"
 #include "supervisor/cli/run_options.h"
@@ -187,13 +188,26 @@ void Conductor::tell_end() const {
   if (!output_.saved()) console_.say(output_.saved().error().message());
   if (const std::string reason = explain_end(record); !reason.empty()) console_.say(reason);
   if (record.unkillable) console_.say("some processes could not be killed and still exist");
-  if (!record.hint.empty()) console_.say("hint: " + record.hint);
+  const bool is_told = options_.mode != OutputMode::pass_through;  // the record has it
+  if (!record.hint.empty() && !is_told) console_.say("hint: " + record.hint);
   if (!record.isolation.effective.empty()) {
     for (const std::string& line : describe_isolation(record)) console_.say_more(line);
   }
   if (options_.timing) {
     for (const std::string& line : describe_timing(run_.timing())) console_.say(line);
   }
+}
+
+int show_dry_run(EventLoop& loop, Host& host, const RunOptions& options, RunSpec spec,
+                 const std::optional<RunRecord>& refusal, const Console& console) {
+  const auto dry_run = rehearse(loop, host, options, std::move(spec), refusal);
+  if (!dry_run) return fail(console, dry_run.error());
+  const bool is_json = options.dry_run == DryRunForm::json;
+  if (!write_all(STDOUT_FILENO, is_json ? to_json(*dry_run) + "\n" : to_text(*dry_run))) {
+    return kFailed;
+  }
+  if (!dry_run->would_run()) console.say(explain_end(dry_run->record));
+  return options.exit_zero ? 0 : exit_code_of(*dry_run);
 }
 
 }  // namespace
@@ -218,6 +232,9 @@ int run_command(std::span<const std::string> words) {
   }
   auto loop = EventLoop::create();
   if (!loop) return fail(console, loop.error());
+  if (options->dry_run) {
+    return show_dry_run(*loop, host, *options, *std::move(spec), refusal, console);
+  }
   Conductor conductor(*loop, host, *options, console);
   return conductor.conduct(*std::move(spec), refusal);
 }

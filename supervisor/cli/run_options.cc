@@ -16,18 +16,6 @@ namespace wardcase::supervisor {
 
 namespace {
 
-OptionRow limit_option(const policies::LimitRow& row) {
-  std::string help(row.help);
-  std::string range;
-  if (row.standard) range = "default " + policies::format_limit(row, row.standard);
-  if (row.maximum) {
-    range += range.empty() ? "at most " : ", at most ";
-    range += policies::format_limit(row, row.maximum);
-  }
-  if (!range.empty()) help += " (" + range + ")";
-  return {std::string(row.flag), std::string(row.short_flag), std::string(row.argument), help};
-}
-
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
 }
@@ -44,14 +32,23 @@ sys::Status take_configuration(const CommandLine& line, RunOptions& options) {
 }
 
 // The variables first: a value from there is a default, which a flag overrides.
-sys::Status take_limits(const CommandLine& line, policies::Limits& limits) {
+sys::Status take_limits(const CommandLine& line, RunOptions& options) {
+  policies::Limits& limits = options.limits;
+  const auto origin = [&](const policies::LimitRow& row) -> std::string& {
+    return options.limit_origins[static_cast<std::size_t>(row.id)];
+  };
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    const auto& setting = options.configuration.policy.limits[static_cast<std::size_t>(row.id)];
+    origin(row) = setting ? setting->origin : std::string(policies::kBuiltIn);
+  }
   for (const policies::LimitRow& row : policies::limit_table()) {
     const std::string variable(row.environment);
     const char* text = variable.empty() ? nullptr : std::getenv(variable.c_str());
     if (text == nullptr || *text == '\0') continue;
-    auto value = policies::parse_limit(row, text, limits.maximum(row.id));
-    if (!value) return tl::unexpected(std::move(value).error().while_doing(variable));
+    auto value = policies::parse_default(row, variable, text);  // above its maximum it is lowered
+    if (!value) return tl::unexpected(std::move(value).error());
     limits.set_default(row.id, *value);
+    origin(row) = variable;
   }
   for (const policies::LimitRow& row : policies::limit_table()) {
     if (row.flag.empty()) continue;
@@ -60,6 +57,7 @@ sys::Status take_limits(const CommandLine& line, policies::Limits& limits) {
     auto value = policies::parse_limit(row, *text, limits.maximum(row.id));
     if (!value) return tl::unexpected(std::move(value).error());
     limits.require(row.id, *value);
+    origin(row) = "--" + std::string(row.flag);
   }
   return {};
 }
@@ -181,6 +179,20 @@ sys::Status take_status_fd(const std::string& text, std::optional<int>& status_f
   return {};
 }
 
+sys::Status take_dry_run(const CommandLine& line, RunOptions& options) {
+  if (!line.has("dry-run")) return {};
+  const std::string* const form = line.last("dry-run");
+  if (form != nullptr && *form != "json") {
+    return wrong("--dry-run=" + *form + ": write --dry-run or --dry-run=json");
+  }
+  if (options.mode == OutputMode::events) {
+    return wrong("--dry-run and --events: no event comes; use --dry-run=json");
+  }
+  const bool wants_json = form != nullptr || options.mode == OutputMode::json;
+  options.dry_run = wants_json ? DryRunForm::json : DryRunForm::text;
+  return {};
+}
+
 sys::Status take_output(const CommandLine& line, RunOptions& options) {
   if (line.has("json") && line.has("events")) {
     return wrong("--json and --events: both want stdout; use --status-fd for the events");
@@ -266,46 +278,6 @@ sys::Status take_terminal(RunOptions& options) {
 
 }  // namespace
 
-std::vector<OptionRow> run_option_table() {
-  std::vector<OptionRow> table = {
-      {"language", "l", "NAME",
-       "language of the program (" + language_names(", ") + "); else told by the file's suffix"},
-      {"code", "c", "CODE", "run CODE instead of a file; needs -l"},
-  };
-  for (const policies::LimitRow& row : policies::limit_table()) {
-    if (!row.flag.empty()) table.push_back(limit_option(row));
-  }
-  const std::vector<OptionRow> rest = {
-      {"env", "e", "NAME[=VALUE]", "set a variable, or copy the caller's; may be repeated"},
-      {"env-file", "", "FILE", "set variables from lines of NAME=VALUE; # begins a comment"},
-      {"volume", "v", "SRC:DST[:ro|rw]",
-       "show a host file or directory at DST (read-only unless rw); may be repeated"},
-      {"workspace", "", "DIR[:ro|rw]", "show DIR as /box, where the program runs"},
-      {"workdir", "w", "DIR", "directory in the box to start in (default /box)"},
-      {"interpreter", "", "PATH", "run the program by this interpreter of the host"},
-      {"network", "", "none|host", "host: use the host's network (default none)"},
-      {"policy", "", "NAME|FILE", "hold the program to this policy; see wardcase policy list"},
-      {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
-      {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i"},
-      {"stdin", "", "FILE", "what the program reads from its stdin"},
-      {"merge-stderr", "", "", "send the program's stderr to its stdout, in exact order"},
-      {"json", "", "", "print one JSON record at the end instead of the output"},
-      {"events", "", "", "print a line of JSON for each event, as it comes"},
-      {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest"},
-      {"base64", "", "", "with output bytes in base64 in the record; implies --json"},
-      {"save-output", "", "DIR",
-       "write all of stdout and stderr to DIR/stdout and DIR/stderr, too"},
-      {"meta", "", "FILE", "write times, status and exit code to FILE by the keys of isolate"},
-      {"timing", "", "", "tell on stderr what the launch spent its time on"},
-      {"exit-zero", "", "", "exit with 0 whenever a record could be made"},
-      {"quiet", "q", "", "say nothing ourselves"},
-      {"verbose", "", "", "say how the program was confined"},
-      {"help", "h", "", "show this"},
-  };
-  table.insert(table.end(), rest.begin(), rest.end());
-  return table;
-}
-
 sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
   auto line = CommandLine::parse(run_option_table(), words);
   if (!line) return tl::unexpected(std::move(line).error().while_doing("run"));
@@ -313,13 +285,14 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
   options.help = line->has("help");
   if (options.help) return options;
   const auto taken = take_configuration(*line, options)
-                         .and_then([&] { return take_limits(*line, options.limits); })
+                         .and_then([&] { return take_limits(*line, options); })
                          .and_then([&] { return take_environment(*line, options); })
                          .and_then([&] { return take_mounts(*line, options); })
                          .and_then([&] { return take_source(*line, options.source); })
                          .and_then([&] { return take_network(*line, options); })
                          .and_then([&] { return take_box(*line, options); })
                          .and_then([&] { return take_output(*line, options); })
+                         .and_then([&] { return take_dry_run(*line, options); })
                          .and_then([&] { return take_terminal(options); });
   if (!taken) return tl::unexpected(taken.error());
   return options;

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,12 +26,17 @@ enum class OutputMode : std::uint8_t {
   events,        // a line for each event, as it comes
 };
 
+// What a dry run prints.
+enum class DryRunForm : std::uint8_t { text, json };
+
 // What `wardcase run` was asked for, checked as far as that needs no box.
 struct RunOptions {
   bool help = false;  // nothing else is read then
   ProgramSource source;
   Configuration configuration;  // of the files and the policy; what follows is settled from it
   policies::Limits limits;
+  // Who set each limit: "--timeout", "WARDCASE_TIMEOUT", "FILE:LINE" or "built in".
+  std::array<std::string, policies::kLimitCount> limit_origins;
   std::vector<std::string> environment;  // "NAME=VALUE", on top of the standard ones
   std::vector<policies::Mount> mounts;
   std::vector<policies::Mount> interpreter_mounts;
@@ -45,6 +51,7 @@ struct RunOptions {
   std::optional<int> status_fd;
   std::optional<std::string> saved_output;  // a directory
   std::optional<std::string> meta;          // a file
+  std::optional<DryRunForm> dry_run;        // nothing is run then
   bool timing = false;
   bool exit_zero = false;
   Verbosity verbosity = Verbosity::normal;

@@ -3,12 +3,12 @@
 #include "supervisor/cli/run_output.h"
 
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "supervisor/cli/hints.h"
 
 namespace wardcase::supervisor {
 
@@ -16,20 +16,11 @@ namespace {
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream); }
 
-// Something is there that the program might have wanted to read.
-bool stdin_has_data() {
-  struct stat info = {};
-  if (::fstat(STDIN_FILENO, &info) < 0) return false;
-  if (S_ISREG(info.st_mode)) return ::lseek(STDIN_FILENO, 0, SEEK_CUR) < info.st_size;
-  int waiting = 0;
-  return (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) &&
-         ::ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0;
-}
-
-bool misses_stdin(const RunRecord& record, const RunOptions& options) {
-  return record.status == RunStatus::exited && !record.success() && !options.pass_stdin &&
-         !options.stdin_file && options.source.kind != ProgramSource::Kind::standard_input &&
-         stdin_has_data();
+// Of chunks only the end is kept, so that a flood costs nothing.
+void keep_tail(std::string& tail, std::string_view bytes) {
+  if (bytes.size() > kHintTailBytes) bytes.remove_prefix(bytes.size() - kHintTailBytes);
+  tail += bytes;
+  if (tail.size() > 4 * kHintTailBytes) tail.erase(0, tail.size() - kHintTailBytes);
 }
 
 }  // namespace
@@ -98,12 +89,14 @@ void RunOutput::on_output(Stream stream, std::string_view bytes) {
   if (Outlet* plain = plain_[index_of(stream)]) plain->writer->write(bytes);
   for (EventStream& events : events_) events.on_output(stream, bytes);
   if (saved_output_) saved_output_->write(stream, bytes);
+  const bool are_errors = stream == Stream::err || options_.merge_stderr || options_.terminal;
+  if (are_errors) keep_tail(error_tail_, bytes);
 }
 
 void RunOutput::on_end(const RunRecord& record) {
   record_ = record;
-  if (record_->hint.empty() && misses_stdin(*record_, options_)) {
-    record_->hint = "stdin was not passed; add -i";
+  if (record_->hint.empty() && record.status == RunStatus::exited && !record.success()) {
+    record_->hint = find_hint(scene_of(options_, record.language == "python", error_tail_));
   }
   if (saved_output_) saved_ = saved_output_->status();
   if (options_.meta && saved_) saved_ = write_meta(*options_.meta, *record_);

@@ -70,6 +70,7 @@ class RunOutput : public RunObserver {
   std::array<bool, 2> paused_ = {};
   std::optional<SavedOutput> saved_output_;
   sys::Status saved_;
+  std::string error_tail_;  // for hints
   std::optional<RunRecord> record_;
   bool has_given_up_ = false;
   int write_error_ = 0;

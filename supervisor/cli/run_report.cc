@@ -100,12 +100,15 @@ std::vector<std::string> describe_isolation(const RunRecord& record) {
   }
   lines.push_back(limits);
   for (const Degraded& weaker : record.isolation.degraded) {
-    std::string line =
-        "degraded: " + weaker.feature + ": " + weaker.because + "; in its place: " + weaker.instead;
-    if (!weaker.fix.empty()) line += "; fix: " + weaker.fix;
-    lines.push_back(line);
+    lines.push_back("degraded: " + describe_degraded(weaker));
   }
   return lines;
+}
+
+std::string describe_degraded(const Degraded& weaker) {
+  const std::string text =
+      weaker.feature + ": " + weaker.because + "; in its place: " + weaker.instead;
+  return weaker.fix.empty() ? text : text + "; fix: " + weaker.fix;
 }
 
 std::vector<std::string> describe_timing(std::span<const TimedStep> steps) {

@@ -19,6 +19,8 @@ namespace wardcase::supervisor {
 // them, and each thing that is weaker than wished, a line each.
 [[nodiscard]] std::vector<std::string> describe_isolation(const RunRecord& record);
 
+[[nodiscard]] std::string describe_degraded(const Degraded& weaker);
+
 // What the launch spent its time on, as lines of a table.
 [[nodiscard]] std::vector<std::string> describe_timing(std::span<const TimedStep> steps);
 

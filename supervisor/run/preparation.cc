@@ -234,13 +234,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
       request.exec_paths.emplace_back(directory).append("/").append(name);
     }
   }
-  for (const policies::Mount& mount : spec.system_mounts) {
-    if (is_covered(mount.target, spec.mounts)) continue;
-    request.binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
-  }
-  for (const policies::Mount& mount : spec.mounts) {
-    request.binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user});
-  }
+  request.binds = binds_of(spec);
   for (const PlacedFile& file : spec.files) {
     request.files.push_back({file.path, file.content.get(), file.mode});
   }
@@ -252,6 +246,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
   request.merge_stderr = spec.merge_stderr;
   request.terminal = spec.terminal;
   request.backstop = made.limits.timeout() + made.limits.grace() + kBackstopSlack;
+  request.hold_at_exec = spec.rehearsal;
   request.fault_step = spec.fault_step;
   request.fault_error = spec.fault_error;
 }
@@ -346,6 +341,18 @@ std::vector<std::string> path_directories(const std::vector<std::string>& enviro
     path.remove_prefix(std::min(colon + 1, path.size()));
   }
   return directories;
+}
+
+std::vector<sandbox::BindRequest> binds_of(const RunSpec& spec) {
+  std::vector<sandbox::BindRequest> binds;
+  for (const policies::Mount& mount : spec.system_mounts) {
+    if (is_covered(mount.target, spec.mounts)) continue;
+    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
+  }
+  for (const policies::Mount& mount : spec.mounts) {
+    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user});
+  }
+  return binds;
 }
 
 sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {

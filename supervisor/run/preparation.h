@@ -33,6 +33,9 @@ struct Preparation {
 // then has the feature, the reason and the fix. `made` holds what was settled till then.
 [[nodiscard]] sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made);
 
+// What of the host the box shows besides what every box has.
+[[nodiscard]] std::vector<sandbox::BindRequest> binds_of(const RunSpec& spec);
+
 // Directories of the box's PATH in `environment`.
 [[nodiscard]] std::vector<std::string> path_directories(
     const std::vector<std::string>& environment);

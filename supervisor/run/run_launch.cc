@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/epoll.h>
 
 #include <cstdlib>
@@ -188,6 +189,11 @@ void Run::Impl::on_setup_failed(const SetupMessage& message) {
 }
 
 void Run::Impl::confirm_exec() {
+  if (spec.rehearsal) {
+    set_cause(RunStatus::exited, "");
+    signal_group(SIGKILL);  // before init, with whose end it would be let go
+    return kill_tree();
+  }
   is_exec_confirmed = true;
   exec_at = Clock::now();
   last_output_at = exec_at;

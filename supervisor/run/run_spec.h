@@ -60,6 +60,9 @@ struct RunSpec {
   // it, and what is written to it is stdout; stderr stays empty.
   std::optional<winsize> terminal;
   Capture capture = Capture::keep;
+  // All of a run up to the program's exec, and then its end before the first instruction:
+  // the record is `exited` without an exit code where the program would have run.
+  bool rehearsal = false;
 
   // For tests alone: this step of the launch fails with this errno.
   sandbox::SetupStep fault_step = sandbox::SetupStep::none;

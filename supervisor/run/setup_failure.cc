@@ -31,6 +31,9 @@ std::string setup_fix(SetupStep step, int error) {
   if (step == SetupStep::enter_directory && error == ENOENT) {
     return "-w names a directory that is not in the box";
   }
+  if (step == SetupStep::hold_at_exec && error == EPERM) {
+    return "a dry run needs ptrace, which kernel.yama.ptrace_scope or a filter around us forbids";
+  }
   if (step == SetupStep::fork_program && error == EAGAIN) return "raise --pids";
   return {};
 }

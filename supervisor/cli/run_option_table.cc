@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include <algorithm>
+#include <iterator>
+
+#include "policies/limits.h"
+#include "supervisor/cli/run_options.h"
+#include "supervisor/languages/program.h"
+
+// --help, wardcase(1) and the completions of shells are made from these rows.
+namespace wardcase::supervisor {
+
+namespace {
+
+constexpr std::string_view kProgram = "The program";
+constexpr std::string_view kSight = "What it sees";
+constexpr std::string_view kLimits = "Limits";
+constexpr std::string_view kOutput = "What comes out";
+
+OptionRow limit_option(const policies::LimitRow& row) {
+  std::string help(row.help);
+  std::string range;
+  if (row.standard) range = "default " + policies::format_limit(row, row.standard);
+  if (row.maximum) {
+    range += range.empty() ? "at most " : ", at most ";
+    range += policies::format_limit(row, row.maximum);
+  }
+  if (!range.empty()) help += " (" + range + ")";
+  return {std::string(row.flag),
+          std::string(row.short_flag),
+          std::string(row.argument),
+          help,
+          kLimits,
+          row.none_allowed ? "none is allowed." : ""};
+}
+
+// lint: table
+std::vector<OptionRow> program_options() {
+  return {
+      {"language", "l", "NAME",
+       "language of the program (" + language_names(", ") + "); else told by the file's suffix",
+       kProgram, "The usual short names are known, too."},
+      {"code", "c", "CODE", "run CODE instead of a file; needs -l", kProgram},
+      {"interpreter", "", "PATH", "run the program by this interpreter of the host", kProgram,
+       "If it is not below /usr, its prefix (the directory above the one it is in) is shown "
+       "read-only in the box; a virtual environment works as well."},
+      {"env", "e", "NAME[=VALUE]", "set a variable, or copy the caller's; may be repeated",
+       kProgram, "Nothing else of the caller's environment reaches the program."},
+      {"env-file", "", "FILE", "set variables from lines of NAME=VALUE; # begins a comment",
+       kProgram, "-e wins over it."},
+      {"workdir", "w", "DIR", "directory in the box to start in (default /box)", kProgram,
+       "An absolute path."},
+      {"dry-run", "", "[=json]", "show what would run, and how confined; run nothing", kProgram,
+       "The box is made, the program is found and executed, and killed before its first "
+       "instruction; all is removed again. The exit code is 0 if it would run, else that of the "
+       "run. See DRY RUNS for the JSON form."},
+  };
+}
+
+// lint: table
+std::vector<OptionRow> sight_options() {
+  return {
+      {"volume", "v", "SRC:DST[:ro|rw]",
+       "show a host file or directory at DST (read-only unless rw); may be repeated", kSight,
+       "/, /proc, /sys, /dev, /run and our own state are refused."},
+      {"workspace", "", "DIR[:ro|rw]", "show DIR as /box, where the program runs", kSight,
+       "Read-only unless rw. A file that lies in it is run where it is."},
+      {"network", "", "none|host", "host: use the host's network (default none)", kSight,
+       "A policy may forbid it."},
+      {"policy", "", "NAME|FILE", "hold the program to this policy; see wardcase policy list",
+       kSight,
+       "Without it WARDCASE_POLICY or the configuration chooses one, else it is default. See "
+       "wardcase-policy(5)."},
+      {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty", kSight},
+      {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i",
+       kSight,
+       "It is the program's stdin, stdout and stderr; our stdin must be a terminal. That is raw "
+       "meanwhile: Ctrl-C, Ctrl-Z and Ctrl-D act inside, as does job control, and the size of "
+       "the window is passed on. All that the program writes is its stdout. TERM is the "
+       "caller's, and nothing in the environment tells programs that nobody is there. To end a "
+       "program that does not listen, send us a signal; the limits hold as always (see "
+       "--timeout). Not with --json and --events, which would hide the terminal; --status-fd "
+       "works beside it."},
+      {"stdin", "", "FILE", "what the program reads from its stdin", kSight},
+  };
+}
+
+// lint: table
+std::vector<OptionRow> output_options() {
+  return {
+      {"merge-stderr", "", "", "send the program's stderr to its stdout, in exact order", kOutput},
+      {"json", "", "", "print one JSON record at the end instead of the output", kOutput,
+       "The record contains it."},
+      {"events", "", "", "print a line of JSON for each event, as it comes", kOutput,
+       "These are start, stdout, stderr, and last exit with the whole record."},
+      {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest", kOutput,
+       "It has to be open for writing, and above 2."},
+      {"base64", "", "", "with output bytes in base64 in the record; implies --json", kOutput},
+      {"save-output", "", "DIR", "write all of stdout and stderr to DIR/stdout and DIR/stderr, too",
+       kOutput, "It is written as it comes. The directory is made if it is missing."},
+      {"meta", "", "FILE", "write times, status and exit code to FILE by the keys of isolate",
+       kOutput},
+      {"timing", "", "", "tell on stderr what the launch spent its time on", kOutput},
+      {"exit-zero", "", "", "exit with 0 whenever a record could be made", kOutput},
+      {"quiet", "q", "", "say nothing ourselves", kOutput},
+      {"verbose", "", "", "say how the program was confined", kOutput,
+       "Also, what is weaker than it could be."},
+      {"help", "h", "", "show this", kOutput},
+  };
+}
+
+}  // namespace
+
+std::vector<OptionRow> run_option_table() {
+  std::vector<OptionRow> table = program_options();
+  const auto append = [&](std::vector<OptionRow> rows) {
+    table.insert(table.end(), std::make_move_iterator(rows.begin()),
+                 std::make_move_iterator(rows.end()));
+  };
+  append(sight_options());
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    if (!row.flag.empty()) table.push_back(limit_option(row));
+  }
+  append(output_options());
+  return table;
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/record_parts.h"
+
+#include <utility>
+
+#include "policies/limits.h"
+#include "supervisor/run/text_decoder.h"
+
+namespace wardcase::supervisor {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::uint64_t kMillicpus = 1000;  // of one processor
+
+// Processors are told as people count them: 2, 1.5.
+json::value limit_value(const policies::LimitRow& row, std::optional<std::uint64_t> value) {
+  if (!value || row.unit != policies::Unit::millicpus) return number_or_null(value);
+  if (*value % kMillicpus == 0) return *value / kMillicpus;
+  return static_cast<double>(*value) / static_cast<double>(kMillicpus);
+}
+
+}  // namespace
+
+json::string to_json_text(std::string_view bytes) { return json::string(to_utf8(bytes)); }
+
+json::array to_json_texts(const std::vector<std::string>& values) {
+  json::array all;
+  for (const std::string& value : values) all.emplace_back(to_json_text(value));
+  return all;
+}
+
+json::value number_or_null(const std::optional<std::uint64_t>& value) {
+  if (!value) return nullptr;
+  return *value;
+}
+
+void add_limits(json::object& object, const RunRecord& record) {
+  json::object limits;
+  json::object enforced_by;
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    limits[row.json_key] = limit_value(row, record.limits.get(row.id));
+    enforced_by[row.key] = enforcement_name(record.enforced_by[static_cast<std::size_t>(row.id)]);
+  }
+  object["limits"] = std::move(limits);
+  object["enforced_by"] = std::move(enforced_by);
+}
+
+void add_isolation(json::object& object, const RunRecord& record) {
+  json::array degraded;
+  for (const Degraded& one : record.isolation.degraded) {
+    degraded.emplace_back(json::object{{"feature", to_json_text(one.feature)},
+                                       {"because", to_json_text(one.because)},
+                                       {"instead", to_json_text(one.instead)},
+                                       {"fix", to_json_text(one.fix)}});
+  }
+  object["isolation"] = json::object{{"requested", to_json_texts(record.isolation.requested)},
+                                     {"effective", to_json_texts(record.isolation.effective)},
+                                     {"degraded", std::move(degraded)}};
+}
+
+}  // namespace wardcase::supervisor
