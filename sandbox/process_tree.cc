@@ -206,6 +206,14 @@ TreeUsage read_tree_usage(pid_t init) {
   return usage;
 }
 
+std::vector<pid_t> list_tree(pid_t init) {
+  std::vector<pid_t> processes;
+  walk(init, [&](const Process& process) {
+    if (process.pid != init && !is_dead(process.stat)) processes.push_back(process.pid);
+  });
+  return processes;
+}
+
 std::uint64_t read_tree_pss(pid_t init) {
   std::uint64_t bytes = 0;
   walk(init, [&](const Process& process) {

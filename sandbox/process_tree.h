@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 namespace wardcase::sandbox {
 
@@ -20,6 +21,9 @@ struct TreeUsage {
       0};  // of those, of zombies, and of all that they and init waited for
 };
 [[nodiscard]] TreeUsage read_tree_usage(pid_t init);
+
+// All that live below init, itself left out.
+[[nodiscard]] std::vector<pid_t> list_tree(pid_t init);
 
 // The sum of proportional sizes (smaps_rollup): exact, and slow. Falls back to
 // the resident size where a process forbids to look.
