@@ -12,6 +12,26 @@
 
 namespace wardcase::sandbox {
 
+// What both versions answer alike: which limits were written into their files.
+class LimitHolder : public Cgroup {
+ public:
+  [[nodiscard]] Enforcement memory() const final { return holder_of(limits_.memory_bytes); }
+  [[nodiscard]] Enforcement pids() const final { return holder_of(limits_.pids); }
+  [[nodiscard]] Enforcement cpus() const final { return holder_of(limits_.millicpus); }
+
+ protected:
+  explicit LimitHolder(Enforcement version) : version_(version) {}
+
+  CgroupLimits limits_;  // those that were written
+
+ private:
+  [[nodiscard]] Enforcement holder_of(const std::optional<std::uint64_t>& written) const {
+    return written ? version_ : Enforcement::none;
+  }
+
+  Enforcement version_;
+};
+
 // The number that a text begins with; nullopt where there is none ("max") or it does not fit.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 

@@ -78,9 +78,9 @@ sys::Status make_leaf(const std::string& mount_point, const std::string& path) {
   return tl::unexpected(sys::errno_error("make control group '" + path + "'"));
 }
 
-class CgroupV1 final : public Cgroup {
+class CgroupV1 final : public LimitHolder {
  public:
-  CgroupV1() = default;
+  CgroupV1() : LimitHolder(Enforcement::cgroup1) {}
   CgroupV1(const CgroupV1&) = delete;
   CgroupV1& operator=(const CgroupV1&) = delete;
   ~CgroupV1() override;
@@ -96,9 +96,6 @@ class CgroupV1 final : public Cgroup {
   [[nodiscard]] std::span<const int> tasks_fds() const override { return tasks_; }
   void close_tasks() override;
 
-  [[nodiscard]] Enforcement memory() const override { return enforcement(limits_.memory_bytes); }
-  [[nodiscard]] Enforcement pids() const override { return enforcement(limits_.pids); }
-  [[nodiscard]] Enforcement cpus() const override { return enforcement(limits_.millicpus); }
   [[nodiscard]] bool can_kill() const override { return unified_ >= 0 || freezer_ >= 0; }
 
   [[nodiscard]] int oom_fd() const override { return own_oom_.get(); }
@@ -119,9 +116,6 @@ class CgroupV1 final : public Cgroup {
     sys::UniqueFd tasks;
   };
 
-  static Enforcement enforcement(const std::optional<std::uint64_t>& written) {
-    return written ? Enforcement::cgroup1 : Enforcement::none;
-  }
   sys::Result<int> make_leaf_in(const Hierarchy& hierarchy, const std::string& leaf);
   sys::Status write_memory_limit(std::uint64_t bytes) const;
   void await_frozen() const;
@@ -136,7 +130,6 @@ class CgroupV1 final : public Cgroup {
   int cpu_ = -1;
   int cpuacct_ = -1;
   int freezer_ = -1;
-  CgroupLimits limits_;  // those that were written
   std::vector<int> tasks_;
   sys::UniqueFd own_oom_;
   sys::UniqueFd ancestors_oom_;

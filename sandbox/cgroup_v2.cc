@@ -30,9 +30,9 @@ namespace {
 
 constexpr std::uint64_t kCpuPeriodMicroseconds = 100'000;
 
-class CgroupV2 final : public Cgroup {
+class CgroupV2 final : public LimitHolder {
  public:
-  explicit CgroupV2(std::string path) : path_(std::move(path)) {}
+  explicit CgroupV2(std::string path) : LimitHolder(Enforcement::cgroup2), path_(std::move(path)) {}
   CgroupV2(const CgroupV2&) = delete;
   CgroupV2& operator=(const CgroupV2&) = delete;
   ~CgroupV2() override;
@@ -46,9 +46,6 @@ class CgroupV2 final : public Cgroup {
   [[nodiscard]] std::span<const int> tasks_fds() const override { return {}; }
   void close_tasks() override {}
 
-  [[nodiscard]] Enforcement memory() const override { return enforcement(limits_.memory_bytes); }
-  [[nodiscard]] Enforcement pids() const override { return enforcement(limits_.pids); }
-  [[nodiscard]] Enforcement cpus() const override { return enforcement(limits_.millicpus); }
   [[nodiscard]] bool can_kill() const override { return true; }
 
   [[nodiscard]] int oom_fd() const override { return memory_events_.get(); }
@@ -67,15 +64,11 @@ class CgroupV2 final : public Cgroup {
     std::uint64_t kills = 0;
   };
 
-  static Enforcement enforcement(const std::optional<std::uint64_t>& written) {
-    return written ? Enforcement::cgroup2 : Enforcement::none;
-  }
   sys::Status write_memory_limit(std::uint64_t bytes) const;
   [[nodiscard]] OomCounts read_oom_counts() const;
 
   std::string path_;  // empty once removed
   sys::UniqueFd leaf_;
-  CgroupLimits limits_;  // those that were written
   sys::UniqueFd memory_events_;
   OomCounts oom_counts_;  // those that were told
   bool was_box_out_of_memory_ = false;

@@ -167,6 +167,14 @@ TreeUsage read_tree_usage(int proc) {
   return usage;
 }
 
+std::vector<pid_t> list_tree(int proc) {
+  std::vector<pid_t> processes;
+  visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
+    if (pid != kInit && stat && !is_dead(*stat)) processes.push_back(pid);
+  });
+  return processes;
+}
+
 std::uint64_t read_tree_pss(int proc) {
   std::uint64_t bytes = 0;
   visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {

@@ -2,8 +2,11 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 namespace wardcase::sandbox {
 
@@ -21,6 +24,9 @@ struct TreeUsage {
       0};  // of those, of zombies, and of all that they and init waited for
 };
 [[nodiscard]] TreeUsage read_tree_usage(int proc);
+
+// All that live, init left out: their numbers in the box, and in its /proc.
+[[nodiscard]] std::vector<pid_t> list_tree(int proc);
 
 // The sum of proportional sizes (smaps_rollup): exact, and slow. Falls back to
 // the resident size where a process forbids to look.

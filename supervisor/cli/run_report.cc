@@ -73,6 +73,7 @@ std::string explain_end(const RunRecord& record) {
     case RunStatus::output_limit:
       return explain_output(record);
     case RunStatus::disk_limit:
+      if (record.signal != SIGXFSZ) return record.error + "; raise with --disk";
       return "file size limit reached (" + limit_text(record, LimitId::file_size) +
              "); raise with --file-size";
     case RunStatus::signaled:

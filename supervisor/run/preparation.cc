@@ -86,8 +86,11 @@ sys::Status settle_ids(Host& host, Preparation& made) {
   return {};
 }
 
-// The tmpfs, the rlimits and our own timers need no control group.
-void settle_own_enforcement(Preparation& made) {
+bool is_writable(const policies::Mount& mount) { return mount.mode == MountMode::read_write; }
+
+// The tmpfs, the rlimits and our own timers need no control group. A directory of
+// the host has no size of its own: there we look.
+void settle_own_enforcement(const RunSpec& spec, Preparation& made) {
   for (const LimitId id : {LimitId::timeout, LimitId::cpu_time, LimitId::idle_timeout,
                            LimitId::grace, LimitId::capture, LimitId::output}) {
     enforcement(made, id) = Enforcement::watcher;
@@ -95,6 +98,10 @@ void settle_own_enforcement(Preparation& made) {
   for (const LimitId id :
        {LimitId::disk, LimitId::disk_inodes, LimitId::file_size, LimitId::open_files}) {
     enforcement(made, id) = Enforcement::rlimit;
+  }
+  if (std::ranges::any_of(spec.mounts, is_writable)) {
+    enforcement(made, LimitId::disk) = Enforcement::watcher;
+    enforcement(made, LimitId::disk_inodes) = Enforcement::watcher;
   }
 }
 
@@ -197,9 +204,7 @@ void settle_rlimits(Preparation& made) {
 
 sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   policies::SyscallOptions options;
-  options.refuse_setid_modes =
-      std::any_of(spec.mounts.begin(), spec.mounts.end(),
-                  [](const policies::Mount& mount) { return mount.mode == MountMode::read_write; });
+  options.refuse_setid_modes = std::ranges::any_of(spec.mounts, is_writable);
   made.request.cpus = choose_cpus(host.cpus(), value(made, LimitId::cpus));
   options.pin_affinity =
       enforcement(made, LimitId::cpus) == Enforcement::rlimit && !made.request.cpus.empty();
@@ -363,7 +368,7 @@ sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
         "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
   }
   auto settled = settle_limits(spec, host, made);
-  settle_own_enforcement(made);
+  settle_own_enforcement(spec, made);
   if (settled) settled = settle_ids(host, made);
   if (settled) settled = settle_cgroup(spec, host, made);
   if (settled) settled = settle_filter(spec, host, made);

@@ -178,11 +178,15 @@ void Run::Impl::on_init_gone() {
       set_cause(RunStatus::setup_failed, "set up the box: its first process died");
     }
   }
-  finish();
+  if (quota == nullptr || !is_exec_confirmed) return finish();
+  release_timers();
+  loop.forget(box.init_pidfd.get());  // it stays readable
+  measure_workspaces_last();
 }
 
 void Run::Impl::finish() {
   release_timers();
+  quota.reset();
   phase = Phase::killing;
   forget_box();
   box.reap();
@@ -254,6 +258,7 @@ void Run::Impl::hand_over() {
 void Run::Impl::fail_before_launch(RunStatus status, std::string error) {
   set_cause(status, std::move(error));
   release_timers();
+  quota.reset();
   phase = Phase::killing;
   record.setup = std::chrono::duration_cast<microseconds>(Clock::now() - started_at);
   forget_box();

@@ -44,6 +44,10 @@ void Run::Impl::begin() {
   record.isolation = made.isolation;
   if (!prepared) return fail_before_launch(RunStatus::setup_failed, prepared.error().message());
   marks.push_back({"prepared", Clock::now()});
+  measure_workspaces([this] { launch_box(); });
+}
+
+void Run::Impl::launch_box() {
   auto launched = sandbox::launch(made.request, &marks);
   if (!launched) {
     return fail_before_launch(RunStatus::setup_failed, describe_launch_failure(launched.error()));

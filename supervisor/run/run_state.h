@@ -23,9 +23,10 @@
 #include "supervisor/run/run.h"
 #include "supervisor/run/setup_channel.h"
 #include "supervisor/run/text_decoder.h"
+#include "supervisor/run/workspace_quota.h"
 
-// The inside of a Run, in three parts: launching (run_launch.cc), watching
-// limits (run_watch.cc), ending (run_end.cc).
+// The inside of a Run, in parts: launching (run_launch.cc), watching
+// limits (run_watch.cc; run_workspaces.cc for host directories), ending (run_end.cc).
 //
 //   starting --exec confirmed--> running --cause--> terminating --grace--> killing --init gone-->
 //   over
@@ -60,6 +61,7 @@ struct Run::Impl {
 
   // run_launch.cc
   void begin();
+  void launch_box();
   void watch_box();
   void open_pump(Stream stream, sys::UniqueFd source);
   void open_stdin(sys::UniqueFd sink);
@@ -82,6 +84,12 @@ struct Run::Impl {
   [[nodiscard]] std::chrono::microseconds cpu_used();
   void note_limit(policies::LimitId id);
   [[nodiscard]] std::uint64_t limit(policies::LimitId id) const;
+
+  // run_workspaces.cc: what the program may write to on the host
+  void measure_workspaces(const std::function<void()>& next);
+  void watch_workspaces();
+  void measure_workspaces_last();
+  [[nodiscard]] std::string describe_disk_limit() const;
 
   // run_end.cc
   // Sets the cause if there is none yet.
@@ -119,6 +127,7 @@ struct Run::Impl {
   bool has_ended = false;  // init told how the program ended
   bool has_cause = false;
   bool is_frozen = false;
+  std::unique_ptr<WorkspaceQuota> quota;  // nullptr: nothing of the host can be written to
   int removal_tries = 0;
 
   RunRecord record;

@@ -49,6 +49,7 @@ void Run::Impl::arm_limits() {
       made.enforced_by[static_cast<std::size_t>(LimitId::pids)] == Enforcement::rlimit) {
     check_tree();
   }
+  watch_workspaces();
 }
 
 // Delivers and keeps up to the limit; what comes after is read and counted, since

@@ -26,7 +26,7 @@ LAYERS = {
 ONLY_IN = [
     (r"boost/program_options", r"supervisor/cli/options\.cc"),
     (r"boost/json", r"supervisor/.*"),
-    (r"toml\+\+|toml\.hpp", r"policies/policy_reader\.cc"),
+    (r"toml\+\+|toml\.hpp", r"policies/toml_document\.cc"),
     (r"seccomp\.h", r"sandbox/.*"),
     # policies/ is text in, structs out: it makes no system call.
     (r"(unistd|fcntl|sched|dirent|poll)\.h|(sys|linux)/.*|fstream|filesystem|thread", r"(?!policies/).*"),

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include <unistd.h>
+
+#include "supervisor/run/run_state.h"
+
+// Directories of the host that the program may write to have the budget of the
+// disk limit, all together, besides that of the box's own file system.
+namespace wardcase::supervisor {
+namespace {
+
+using policies::LimitId;
+using sandbox::Enforcement;
+
+std::vector<std::string> writable_sources(const RunSpec& spec) {
+  std::vector<std::string> sources;
+  for (const policies::Mount& mount : spec.mounts) {
+    if (mount.mode == policies::MountMode::read_write) sources.push_back(mount.source);
+  }
+  return sources;
+}
+
+}  // namespace
+
+// What is there does not count against the program, and so is counted before it starts.
+void Run::Impl::measure_workspaces(const std::function<void()>& next) {
+  const std::vector<std::string> sources = writable_sources(spec);
+  if (sources.empty()) return next();
+  const auto owner = made.request.ids.is_leased ? std::nullopt : std::optional(::geteuid());
+  auto opened = WorkspaceQuota::open(loop, sources, owner,
+                                     {limit(LimitId::disk), limit(LimitId::disk_inodes)});
+  if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
+  quota = *std::move(opened);
+  quota->measure_first([this, next](const sys::Status& counted) {
+    if (counted) {
+      marks.push_back({"counted_workspaces", Clock::now()});
+      return next();
+    }
+    const std::string because = counted.error().message();
+    if (made.limits.is_required(LimitId::disk)) {
+      return fail_before_launch(RunStatus::setup_failed,
+                                "--disk: " + because + "; mount a smaller directory");
+    }
+    quota.reset();
+    for (const LimitId id : {LimitId::disk, LimitId::disk_inodes}) {
+      record.enforced_by[static_cast<std::size_t>(id)] = Enforcement::none;
+    }
+    record.isolation.degraded.push_back({"workspace_quota", because,
+                                         "the size of single files is limited, their sum is not",
+                                         "mount a smaller directory"});
+    next();
+  });
+}
+
+// No grace: each moment of it would be spent on filling the host's disk.
+void Run::Impl::watch_workspaces() {
+  if (quota == nullptr) return;
+  quota->watch(box_proc.get(), [this] {
+    if (phase != Phase::running && phase != Phase::terminating) return;
+    note_limit(LimitId::disk);
+    set_cause(RunStatus::disk_limit, describe_disk_limit());
+    kill_tree();
+  });
+}
+
+// A program that passed the limit and ended before we looked again did so by its
+// own fault: the limit came first.
+void Run::Impl::measure_workspaces_last() {
+  quota->measure_last([this] {
+    if (quota->is_over()) {
+      note_limit(LimitId::disk);
+      if (record.status == RunStatus::exited || record.status == RunStatus::signaled) {
+        record.status = RunStatus::disk_limit;
+        record.error = describe_disk_limit();
+      }
+    }
+    finish();
+  });
+}
+
+std::string Run::Impl::describe_disk_limit() const {
+  return "files in writable mounts passed their limit of " +
+         policies::format_size(limit(LimitId::disk)) + " or " +
+         std::to_string(limit(LimitId::disk_inodes)) + " files";
+}
+
+}  // namespace wardcase::supervisor

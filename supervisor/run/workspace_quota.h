@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervisor/run/event_loop.h"
+#include "supervisor/run/held_files.h"
+#include "supervisor/run/workspace_walk.h"
+
+namespace wardcase::supervisor {
+
+// Holds a run to a budget of bytes and inodes in the host directories that it may
+// write to, all together, beyond what they held at its start: by looking, as an
+// ordinary directory has no quota of its own. Three looks, in this order: the first
+// before the program starts, the watch while it runs, the last when nothing of it
+// lives any more and so nothing moves. Destroying it ends whatever is under way.
+//
+// While the free space of the file system says that the budget can't be used up yet
+// only that is read; else, and now and then all the same (somebody else may have made
+// room), the trees are walked in slices of some milliseconds.
+class WorkspaceQuota {
+ public:
+  using Done = std::function<void()>;
+
+  // Fails where a directory can't be opened, naming it. `owner`: whose the program's
+  // files are on the host; nullopt: those of each directory's own owner, as its ids are mapped.
+  static sys::Result<std::unique_ptr<WorkspaceQuota>> open(EventLoop& loop,
+                                                           const std::vector<std::string>& paths,
+                                                           std::optional<uid_t> owner,
+                                                           DiskUse most);
+  WorkspaceQuota(const WorkspaceQuota&) = delete;
+  WorkspaceQuota& operator=(const WorkspaceQuota&) = delete;
+  ~WorkspaceQuota();
+
+  // Counts what is there. An error: it is too much to be counted, and nothing can be watched.
+  // Each `done` is called once, perhaps before the call returns, and may destroy this.
+  void measure_first(std::function<void(sys::Status)> done);
+  // `over` is called once, when two looks in a row found more than the budget.
+  void watch(int proc, Done over);
+  // Ends the watch and looks once more; then is_over() is the truth. Directories that the
+  // program closed to their own owner are opened to him again.
+  void measure_last(Done done);
+
+  [[nodiscard]] bool is_over() const;
+
+ private:
+  WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, DiskUse most);
+
+  void walk(Reopen reopen, std::chrono::seconds longest, Done walked);
+  void go_on();
+  void look();
+  void judge();
+  void plan_next_look();
+  [[nodiscard]] DiskUse free_space() const;
+  [[nodiscard]] DiskUse used() const;
+  [[nodiscard]] bool could_be_over(const DiskUse& lost) const;
+
+  EventLoop& loop_;
+  std::vector<WorkspaceRoot> roots_;
+  DiskUse most_;
+  timespec began_ = {};
+  DiskUse at_first_;
+
+  std::optional<WorkspaceWalk> walk_;
+  std::optional<HeldFiles> held_;
+  Done walked_;
+  Clock::time_point walk_began_;
+  Clock::time_point walk_deadline_;
+  Clock::duration walk_took_{0};
+  DiskUse free_at_walk_;
+  bool is_given_up_ = false;  // the walk took too long
+
+  int proc_ = -1;  // the /proc of the box that is watched; borrowed
+  bool was_over_ = false;
+  Done over_;
+  EventLoop::TimerId timer_ = 0;
+};
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// Programs that fill a directory of the host, which has no size of its own. Each has
+// its control: told to put in less than the limit, the same program ends as it wants.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "tests/support/wardcase_command.h"
+
+namespace wardcase::test {
+namespace {
+
+constexpr std::int64_t kMebibyte = 1 << 20;
+
+class HostileWorkspaces : public WithCaller {
+ protected:
+  // Fills /out, whose limit is 8 MiB.
+  [[nodiscard]] static Record fill(const ScratchDirectory& directory, const std::string& way,
+                                   int mebibytes) {
+    return hostile("workspace_filler", {way, "/out", std::to_string(mebibytes)},
+                   {"-v", directory.path().string() + ":/out:rw", "--disk", "8m", "--file-size",
+                    "1g", "--timeout", "20s"});
+  }
+
+  static void expect_held(const std::string& way) {
+    const ScratchDirectory wide(caller());
+    const Record control = fill(wide, way, 4);
+    EXPECT_EQ(control.out(), "armed\nfilled\n") << control;
+    EXPECT_EQ(control.status(), "exited");
+    EXPECT_FALSE(control.lists("limits_hit", "disk"));
+
+    const ScratchDirectory filled(caller());
+    const Record record = fill(filled, way, 4000);
+    EXPECT_EQ(record.out(), "armed\n") << record;
+    EXPECT_EQ(record.status(), "disk_limit") << record;
+    EXPECT_TRUE(record.lists("limits_hit", "disk"));
+    EXPECT_EQ(record.text("enforced_by.disk"), "watcher");
+  }
+};
+WARDCASE_AS_ROOT_AND_USER(HostileWorkspaces);
+
+TEST_P(HostileWorkspaces, ManyFilesEndAtTheLimit) { expect_held("plain"); }
+
+TEST_P(HostileWorkspaces, FilesWithoutANameCountAsWell) { expect_held("unnamed"); }
+
+TEST_P(HostileWorkspaces, DirectoriesThatAreClosedHideNothing) { expect_held("closed"); }
+
+TEST_P(HostileWorkspaces, ADirectoryThatKeepsMovingDoesNotEscape) { expect_held("moved"); }
+
+TEST_P(HostileWorkspaces, AFloodEndsSoon) {
+  const ScratchDirectory directory(caller());
+  const Record record = bash("echo armed; head -c 400G /dev/zero > flood; echo filled",
+                             {"--workspace", directory.path().string() + ":rw", "--disk", "8m",
+                              "--file-size", "1000g", "--timeout", "20s"});
+  EXPECT_EQ(record.out(), "armed\n") << record;
+  EXPECT_EQ(record.status(), "disk_limit");
+  EXPECT_LT(record.number("duration_ms"), 5000);
+}
+
+TEST_P(HostileWorkspaces, WhatIsWrittenRightBeforeTheEndIsSeen) {
+  const ScratchDirectory directory(caller());
+  const Record record =
+      bash("echo armed; fallocate -l 9M file",
+           {"--workspace", directory.path().string() + ":rw", "--disk", "8m", "--file-size", "1g"});
+  EXPECT_EQ(record.out(), "armed\n") << record;
+  EXPECT_EQ(record.status(), "disk_limit");
+  EXPECT_FALSE(record.is_true("success"));
+  EXPECT_EQ(std::filesystem::file_size(directory.path() / "file"), 9 * kMebibyte);
+}
+
+}  // namespace
+}  // namespace wardcase::test
