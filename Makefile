@@ -15,6 +15,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 STRIP ?= strip
 ifneq ($(filter clang fuzz,$(KIND)),)
 CC := clang
@@ -86,7 +89,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check unit integration hostile fuzz bench lint format format-check tidy coverage install uninstall clean help
+.PHONY: all deps demo check unit integration hostile fuzz bench lint format format-check tidy coverage install uninstall generate clean help
 
 all: $(out)/wardcase  ## build build/wardcase (the default)
 
@@ -189,13 +192,22 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	find build/coverage -name '*.gcda' -delete
 	@tests/support/run_suites.py build/coverage unit integration
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
-install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR
-	install -Dm755 $(out)/wardcase $(DESTDIR)$(BINDIR)/wardcase
-	install -Dm644 packaging/man/wardcase.1 $(DESTDIR)$(MANDIR)/man1/wardcase.1
-	install -Dm644 packaging/man/wardcase-policy.5 $(DESTDIR)$(MANDIR)/man5/wardcase-policy.5
+# What is installed, as SOURCE=MODE:TARGET.
+installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
+  packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
+  packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
+  packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
+  packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
+  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
+install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
+	@set -e; for item in $(installed); do \
+	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \
+	  (set -x; install -Dm$$mode "$${item%%=*}" "$(DESTDIR)$$target"); \
+	done
 uninstall:  ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/wardcase $(DESTDIR)$(MANDIR)/man1/wardcase.1 \
-	  $(DESTDIR)$(MANDIR)/man5/wardcase-policy.5
+	rm -f $(foreach item,$(installed),$(DESTDIR)$(lastword $(subst :, ,$(item))))
+generate: all  ## make the options of wardcase(1) and the completions anew from the table of options
+	packaging/generate $(out)/wardcase
 clean:  ## remove build/
 	rm -rf build
 help:  ## list the targets

@@ -8,10 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/cli/completion.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/manual.h"
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
+#include "supervisor/cli/verbs.h"
 
 namespace wardcase::supervisor {
 
@@ -21,7 +24,7 @@ constexpr int kWrongUse = 125;
 constexpr std::size_t kHelpColumn = 31;
 constexpr std::size_t kWidth = 88;
 
-constexpr std::string_view kOverview =
+constexpr std::string_view kOverviewHead =
     R"(wardcase: runs a program in a box of its own, watches it and says how it ended.
 
   wardcase run hello.py                      a file; its language by the suffix
@@ -30,13 +33,9 @@ constexpr std::string_view kOverview =
   wardcase run --json -m 64m hello.py        a JSON record instead of the output
 
 Verbs:
-  run       run a program in a fresh box
-  policy    list, show and check policies: what a run may do
-  config    show and check what the configuration files say
-  doctor    try each thing that a box needs on this host, and say what to fix
-  version   tell the version
-  help      show this, or the options of a verb: wardcase help run
+)";
 
+constexpr std::string_view kOverviewTail = R"(
 No network, no files of the host but the system's own, and limits on time, memory and
 processes, unless an option says otherwise. wardcase(1) has it all.
 )";
@@ -90,6 +89,22 @@ std::string option_help(const OptionRow& row) {
 
 int print(std::string_view text) { return write_all(STDOUT_FILENO, text) ? 0 : kWrongUse; }
 
+int wrong(const std::string& what) {
+  Console(Verbosity::normal).say(what);
+  return kWrongUse;
+}
+
+int print_overview() {
+  constexpr std::size_t kVerbWidth = 10;
+  std::string text(kOverviewHead);
+  for (const Verb& verb : verb_table()) {
+    std::string name(verb.name);
+    name.resize(kVerbWidth, ' ');
+    text += "  " + name + std::string(verb.help) + "\n";
+  }
+  return print(text.append(kOverviewTail));
+}
+
 }  // namespace
 
 int print_run_help() {
@@ -98,9 +113,25 @@ int print_run_help() {
   return print(text.append(kRunTail));
 }
 
+std::vector<OptionRow> help_option_table() {
+  return {
+      {"completion", "", "SHELL", "print the script that completes our words in that shell", "", "",
+       "bash|zsh|fish"},
+      {"man", "", "", "print the options of run for wardcase(1), as mdoc(7)"},
+  };
+}
+
 int help_command(std::span<const std::string> words) {
-  if (words.empty()) return print(kOverview);
-  const std::string& verb = words[0];
+  const auto line = CommandLine::parse(help_option_table(), words);
+  if (!line) return wrong("help: " + line.error().message());
+  if (line->has("man")) return print(to_mdoc(run_option_table()));
+  if (const std::string* shell = line->last("completion")) {
+    const auto script = completion_script(*shell);
+    return script ? print(*script)
+                  : wrong("help --completion=" + *shell + ": write bash, zsh or fish");
+  }
+  if (line->operands().empty()) return print_overview();
+  const std::string& verb = line->operands()[0];
   if (verb == "run") return print_run_help();
   if (verb == "policy") return print_policy_help();
   if (verb == "config") return print_config_help();
@@ -110,12 +141,12 @@ int help_command(std::span<const std::string> words) {
         "FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1. No options.\n");
   }
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
-  if (verb == "help")
-    return print("wardcase help [VERB]: shows help. Verbs: run policy config doctor version.\n");
-  Console(Verbosity::normal)
-      .say("help " + verb +
-           ": no such verb; it is one of run, policy, config, doctor, version, help");
-  return kWrongUse;
+  if (verb == "help") {
+    std::string text = "wardcase help [VERB]: shows help. Verbs: " + verb_names(" ") + ".\n\n";
+    for (const OptionRow& row : help_option_table()) text += option_help(row);
+    return print(text);
+  }
+  return wrong("help " + verb + ": no such verb; it is one of " + verb_names(", "));
 }
 
 }  // namespace wardcase::supervisor

@@ -4,10 +4,14 @@
 
 #include <span>
 #include <string>
+#include <vector>
+
+#include "supervisor/cli/options.h"
 
 namespace wardcase::supervisor {
 
-// `wardcase help [VERB]`: returns the exit code.
+// `wardcase help [VERB]`, and what is made from the tables of options: returns the exit code.
+[[nodiscard]] std::vector<OptionRow> help_option_table();
 int help_command(std::span<const std::string> words);
 
 // `wardcase run --help`.

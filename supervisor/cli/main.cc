@@ -16,6 +16,7 @@
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_command.h"
+#include "supervisor/cli/verbs.h"
 #include "supervisor/cli/version.h"
 
 namespace {
@@ -65,7 +66,7 @@ int dispatch(std::span<const std::string> words) {
     return verb == "doctor" ? supervisor::doctor_command() : supervisor::version_command();
   }
   Console(Verbosity::normal)
-      .say("'" + verb + "': no such verb; it is one of run, policy, config, doctor, version, help");
+      .say("'" + verb + "': no such verb; it is one of " + supervisor::verb_names(", "));
   return kFailed;
 }
 

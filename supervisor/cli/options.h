@@ -21,6 +21,7 @@ struct OptionRow {
   std::string help;
   std::string_view group = "";  // the heading under which the manual has it
   std::string_view more = "";   // what only the manual says, as whole sentences
+  std::string values = "";      // those that completions offer, with | between them
 };
 
 // What was written, not yet understood.

@@ -126,15 +126,21 @@ sys::Result<CommandLine> parse_rest(std::span<const OptionRow> table,
 
 }  // namespace
 
+std::vector<OptionRow> policy_option_table() {
+  return {{"resolved", "", "", "with all that it leaves to others"},
+          {"origin", "", "", "with the place of each value"}};
+}
+
+std::vector<OptionRow> config_option_table() {
+  return {{"origin", "", "", "with the place of each value"}};
+}
+
 int print_policy_help() { return print(kPolicyHelp); }
 int print_config_help() { return print(kConfigHelp); }
 
 int policy_command(std::span<const std::string> words) {
   if (words.empty()) return wrong("policy: write list, show NAME or check FILE");
-  const std::vector<OptionRow> table = {
-      {"resolved", "", "", "with all that it leaves to others"},
-      {"origin", "", "", "with the place of each value"},
-  };
+  const std::vector<OptionRow> table = policy_option_table();
   const bool is_show = words[0] == "show";
   const auto line = parse_rest(
       is_show ? std::span<const OptionRow>(table) : std::span<const OptionRow>(), words.subspan(1));
@@ -148,7 +154,7 @@ int policy_command(std::span<const std::string> words) {
 
 int config_command(std::span<const std::string> words) {
   if (words.empty()) return wrong("config: write show or check");
-  const std::vector<OptionRow> table = {{"origin", "", "", "with the place of each value"}};
+  const std::vector<OptionRow> table = config_option_table();
   const bool is_show = words[0] == "show";
   if (!is_show && words[0] != "check") {
     return wrong("config '" + words[0] + "': write show or check");

@@ -4,6 +4,9 @@
 
 #include <span>
 #include <string>
+#include <vector>
+
+#include "supervisor/cli/options.h"
 
 namespace wardcase::supervisor {
 
@@ -13,6 +16,10 @@ namespace wardcase::supervisor {
 
 // wardcase config show [--origin] | check.
 [[nodiscard]] int config_command(std::span<const std::string> words);
+
+// Those of their show.
+[[nodiscard]] std::vector<OptionRow> policy_option_table();
+[[nodiscard]] std::vector<OptionRow> config_option_table();
 
 [[nodiscard]] int print_policy_help();
 [[nodiscard]] int print_config_help();

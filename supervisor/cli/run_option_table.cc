@@ -39,7 +39,7 @@ std::vector<OptionRow> program_options() {
   return {
       {"language", "l", "NAME",
        "language of the program (" + language_names(", ") + "); else told by the file's suffix",
-       kProgram, "The usual short names are known, too."},
+       kProgram, "The usual short names are known, too.", language_names("|")},
       {"code", "c", "CODE", "run CODE instead of a file; needs -l", kProgram},
       {"interpreter", "", "PATH", "run the program by this interpreter of the host", kProgram,
        "If it is not below /usr, its prefix (the directory above the one it is in) is shown "
@@ -53,7 +53,8 @@ std::vector<OptionRow> program_options() {
       {"dry-run", "", "[=json]", "show what would run, and how confined; run nothing", kProgram,
        "The box is made, the program is found and executed, and killed before its first "
        "instruction; all is removed again. The exit code is 0 if it would run, else that of the "
-       "run. See DRY RUNS for the JSON form."},
+       "run. See DRY RUNS for the JSON form.",
+       "json"},
   };
 }
 
@@ -65,8 +66,9 @@ std::vector<OptionRow> sight_options() {
        "/, /proc, /sys, /dev, /run and our own state are refused."},
       {"workspace", "", "DIR[:ro|rw]", "show DIR as /box, where the program runs", kSight,
        "Read-only unless rw. A file that lies in it is run where it is."},
-      {"network", "", "none|host", "host: use the host's network (default none)", kSight,
-       "A policy may forbid it."},
+      {"network", "", "none|host",
+       "network of the program: its own without a way out, or the host's (default none)", kSight,
+       "A policy may forbid it.", "none|host"},
       {"policy", "", "NAME|FILE", "hold the program to this policy; see wardcase policy list",
        kSight,
        "Without it WARDCASE_POLICY or the configuration chooses one, else it is default. See "

@@ -18,11 +18,9 @@ namespace {
 
 // A switch and a value, each with and without a short name.
 const std::vector<OptionRow>& table() {
-  static const std::vector<OptionRow> rows = {{"json", "", "", ""},
-                                              {"quiet", "q", "", ""},
-                                              {"timeout", "", "TIME", ""},
-                                              {"memory", "m", "SIZE", ""},
-                                              {"env", "e", "NAME=VALUE", ""}};
+  static const std::vector<OptionRow> rows = {
+      {"json", "", "", ""},        {"quiet", "q", "", ""},         {"timeout", "", "TIME", ""},
+      {"memory", "m", "SIZE", ""}, {"env", "e", "NAME=VALUE", ""}, {"dry-run", "", "[=json]", ""}};
   return rows;
 }
 

@@ -16,8 +16,11 @@ trap 'rm -rf "$scratch"' EXIT
 make -s install DESTDIR="$scratch" PREFIX=/usr
 diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
 755 usr/bin/wardcase
+644 usr/share/bash-completion/completions/wardcase
+644 usr/share/fish/vendor_completions.d/wardcase.fish
 644 usr/share/man/man1/wardcase.1
 644 usr/share/man/man5/wardcase-policy.5
+644 usr/share/zsh/site-functions/_wardcase
 END
 make -s uninstall DESTDIR="$scratch" PREFIX=/usr
 if [[ -n $(find "$scratch" -type f) ]]; then

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+# Made from the table of options by packaging/generate; not to be edited.
+# shellcheck shell=bash
+
+# Tells by $wanted what stands at the cursor: the option whose value it is, "word" for a
+# word of ours, "program" for one of the program's, "command" for the program of --.
+_wardcase_look() {
+  local i=2 word
+  wanted=word
+  while ((i < COMP_CWORD)); do
+    word=${COMP_WORDS[i]}
+    case $word in
+      --) wanted='command' && ((COMP_CWORD > i + 1)) && wanted=program; return ;;
+      -?*) if [[ " $1 " == *" $word "* ]]; then
+          ((++i < COMP_CWORD)) && [[ ${COMP_WORDS[i]} == '=' ]] && ((++i))
+          ((i >= COMP_CWORD)) && { wanted=$word; return; }
+        elif [[ ${COMP_WORDS[i + 1]} == '=' ]]; then
+          ((i + 2 >= COMP_CWORD)) && { wanted=$word; return; }
+        fi ;;
+      *) wanted=program; return ;;
+    esac
+    ((++i))
+    while ((i < COMP_CWORD)) && [[ ${COMP_WORDS[i]} == [:=] ]]; do ((i += 2)); done
+  done
+}
+
+_wardcase() {
+  local cur=${COMP_WORDS[COMP_CWORD]} wanted='' offered='' word words
+  [[ $cur == '=' ]] && cur=
+  COMPREPLY=()
+  case ${COMP_WORDS[1]} in
+    *) ((COMP_CWORD == 1)) && offered='run policy config doctor version help' ;;&
+    run)
+      _wardcase_look '-l --language -c --code --interpreter -e --env --env-file -w --workdir -v --volume --workspace --network --policy --stdin --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --save-output --meta'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -e --env --env-file -w --workdir --dry-run -v --volume --workspace --network --policy -i --interactive -t --tty --stdin --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --save-output --meta --timing --exit-zero -q --quiet --verbose -h --help' ;;
+        command) offered=$(compgen -c -- "$cur") ;;
+        -l | --language) offered='python javascript bash' ;;
+        --dry-run) offered='json' ;;
+        --network) offered='none host' ;;
+        --policy) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1) ;;
+      esac
+      ;;
+    policy)
+      _wardcase_look ''
+      case $wanted in
+        word) offered='list show check'; [[ $cur == -* ]] && offered='--resolved --origin' ;;
+        program) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1)
+          [[ $cur == -* ]] && offered='--resolved --origin' ;;
+      esac
+      ;;
+    config)
+      _wardcase_look ''
+      case $wanted in
+        word) offered='show check'; [[ $cur == -* ]] && offered='--origin' ;;
+      esac
+      ;;
+    help)
+      _wardcase_look '--completion'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='--completion --man' ;;
+        --completion) offered='bash zsh fish' ;;
+      esac
+      ;;
+  esac
+  # Not by compgen -W, which would expand what names of files and policies hold.
+  read -r -d '' -a words <<<"$offered"
+  for word in "${words[@]}"; do
+    [[ $word == "$cur"* ]] && COMPREPLY+=("$word")
+  done
+}
+complete -o default -F _wardcase wardcase

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+# Made from the table of options by packaging/generate; not to be edited.
+
+complete -c wardcase -f
+complete -c wardcase -n __fish_use_subcommand -a run -d 'run a program in a fresh box'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -F
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s l -l language -x -a 'python javascript bash' -d 'language of the program (python, javascript, bash); else told by the file'\''s suffix'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s c -l code -x -d 'run CODE instead of a file; needs -l'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l interpreter -r -d 'run the program by this interpreter of the host'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s e -l env -x -d 'set a variable, or copy the caller'\''s; may be repeated'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l env-file -r -d 'set variables from lines of NAME=VALUE; # begins a comment'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s w -l workdir -r -d 'directory in the box to start in (default /box)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l dry-run -a 'json' -d 'show what would run, and how confined; run nothing'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s v -l volume -r -d 'show a host file or directory at DST (read-only unless rw); may be repeated'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l workspace -r -d 'show DIR as /box, where the program runs'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l network -x -a 'none host' -d 'network of the program: its own without a way out, or the host'\''s (default none)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l policy -r -a '(wardcase policy list 2>/dev/null | string split -f 1 " ")' -d 'hold the program to this policy; see wardcase policy list'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s i -l interactive -d 'pass our stdin to the program; without it, stdin is empty'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s t -l tty -d 'give the program a terminal of its own, which ours shows; implies -i'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l stdin -r -d 'what the program reads from its stdin'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l timeout -x -d 'wall time of the program (default 60s, at most 600s)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l cpu-time -x -d 'processor time of all processes together (default: timeout x cpus)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l idle-timeout -x -d 'end a program that writes nothing for so long (at most 600s)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l grace -x -d 'time between SIGTERM and SIGKILL (default 2s, at most 30s)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s m -l memory -x -d 'memory of all processes together (default 1 GiB)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l pids -x -d 'processes and threads at the same time (default 256, at most 4096)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l cpus -x -d 'processors, fractions as in 0.5 (default: 4, or all where there are fewer)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l disk -x -d 'files in /box, /tmp, the home directory and /dev/shm together (default 256 MiB)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l file-size -x -d 'size of one file (default: that of the disk)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l open-files -x -d 'open file descriptors of one process (default 4096)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l capture-limit -x -d 'output kept of each stream, half of it the beginning, half the end (default 1 MiB, at most 64 MiB)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l output-limit -x -d 'end a program that writes more to one stream (default: 256 MiB where output is kept)'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l merge-stderr -d 'send the program'\''s stderr to its stdout, in exact order'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l json -d 'print one JSON record at the end instead of the output'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l events -d 'print a line of JSON for each event, as it comes'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l status-fd -x -d 'write the event lines to descriptor N, besides the rest'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l base64 -d 'with output bytes in base64 in the record; implies --json'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l save-output -r -d 'write all of stdout and stderr to DIR/stdout and DIR/stderr, too'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l meta -r -d 'write times, status and exit code to FILE by the keys of isolate'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l timing -d 'tell on stderr what the launch spent its time on'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l exit-zero -d 'exit with 0 whenever a record could be made'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'say nothing ourselves'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l verbose -d 'say how the program was confined'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s h -l help -d 'show this'
+complete -c wardcase -n __fish_use_subcommand -a policy -d 'list, show and check policies: what a run may do'
+complete -c wardcase -n '__fish_seen_subcommand_from policy' -a list
+complete -c wardcase -n '__fish_seen_subcommand_from policy' -a show
+complete -c wardcase -n '__fish_seen_subcommand_from policy' -a check
+complete -c wardcase -n '__fish_seen_subcommand_from policy' -l resolved -d 'with all that it leaves to others'
+complete -c wardcase -n '__fish_seen_subcommand_from policy' -l origin -d 'with the place of each value'
+complete -c wardcase -n __fish_use_subcommand -a config -d 'show and check what the configuration files say'
+complete -c wardcase -n '__fish_seen_subcommand_from config' -a show
+complete -c wardcase -n '__fish_seen_subcommand_from config' -a check
+complete -c wardcase -n '__fish_seen_subcommand_from config' -l origin -d 'with the place of each value'
+complete -c wardcase -n __fish_use_subcommand -a doctor -d 'try each thing that a box needs on this host, and say what to fix'
+complete -c wardcase -n __fish_use_subcommand -a version -d 'tell the version'
+complete -c wardcase -n __fish_use_subcommand -a help -d 'show this, or the options of a verb: wardcase help run'
+complete -c wardcase -n '__fish_seen_subcommand_from help' -l completion -x -a 'bash zsh fish' -d 'print the script that completes our words in that shell'
+complete -c wardcase -n '__fish_seen_subcommand_from help' -l man -d 'print the options of run for wardcase(1), as mdoc(7)'

@@ -1,0 +1,97 @@
+#compdef wardcase
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+# Made from the table of options by packaging/generate; not to be edited.
+
+_wardcase_policies() {
+  local -a names
+  names=(${${(f)"$(wardcase policy list 2>/dev/null)"}%% *})
+  compadd -a names
+  _files
+}
+
+_wardcase() {
+  local -a verbs
+  verbs=(
+    'run:run a program in a fresh box'
+    'policy:list, show and check policies\: what a run may do'
+    'config:show and check what the configuration files say'
+    'doctor:try each thing that a box needs on this host, and say what to fix'
+    'version:tell the version'
+    'help:show this, or the options of a verb\: wardcase help run'
+  )
+  if ((CURRENT == 2)); then
+    _describe verb verbs
+    return
+  fi
+  shift words
+  ((CURRENT--))
+  case $words[1] in
+    run)
+      _arguments -s -S -A '-*' \
+        '*'{-l+,--language=}'[language of the program (python, javascript, bash); else told by the file'\''s suffix]:NAME:(python javascript bash)' \
+        '*'{-c+,--code=}'[run CODE instead of a file; needs -l]:CODE: ' \
+        '*--interpreter=[run the program by this interpreter of the host]:PATH:_files' \
+        '*'{-e+,--env=}'[set a variable, or copy the caller'\''s; may be repeated]:NAME\[=VALUE\]: ' \
+        '*--env-file=[set variables from lines of NAME=VALUE; # begins a comment]:FILE:_files' \
+        '*'{-w+,--workdir=}'[directory in the box to start in (default /box)]:DIR:_files' \
+        '*--dry-run=-[show what would run, and how confined; run nothing]::form:(json)' \
+        '*'{-v+,--volume=}'[show a host file or directory at DST (read-only unless rw); may be repeated]:SRC\:DST\[\:ro|rw\]:_files' \
+        '*--workspace=[show DIR as /box, where the program runs]:DIR\[\:ro|rw\]:_files' \
+        '*--network=[network of the program\: its own without a way out, or the host'\''s (default none)]:none|host:(none host)' \
+        '*--policy=[hold the program to this policy; see wardcase policy list]:NAME|FILE:_wardcase_policies' \
+        '*'{-i,--interactive}'[pass our stdin to the program; without it, stdin is empty]' \
+        '*'{-t,--tty}'[give the program a terminal of its own, which ours shows; implies -i]' \
+        '*--stdin=[what the program reads from its stdin]:FILE:_files' \
+        '*--timeout=[wall time of the program (default 60s, at most 600s)]:TIME: ' \
+        '*--cpu-time=[processor time of all processes together (default\: timeout x cpus)]:TIME: ' \
+        '*--idle-timeout=[end a program that writes nothing for so long (at most 600s)]:TIME: ' \
+        '*--grace=[time between SIGTERM and SIGKILL (default 2s, at most 30s)]:TIME: ' \
+        '*'{-m+,--memory=}'[memory of all processes together (default 1 GiB)]:SIZE: ' \
+        '*--pids=[processes and threads at the same time (default 256, at most 4096)]:N: ' \
+        '*--cpus=[processors, fractions as in 0.5 (default\: 4, or all where there are fewer)]:N: ' \
+        '*--disk=[files in /box, /tmp, the home directory and /dev/shm together (default 256 MiB)]:SIZE: ' \
+        '*--file-size=[size of one file (default\: that of the disk)]:SIZE: ' \
+        '*--open-files=[open file descriptors of one process (default 4096)]:N: ' \
+        '*--capture-limit=[output kept of each stream, half of it the beginning, half the end (default 1 MiB, at most 64 MiB)]:SIZE: ' \
+        '*--output-limit=[end a program that writes more to one stream (default\: 256 MiB where output is kept)]:SIZE: ' \
+        '*--merge-stderr[send the program'\''s stderr to its stdout, in exact order]' \
+        '*--json[print one JSON record at the end instead of the output]' \
+        '*--events[print a line of JSON for each event, as it comes]' \
+        '*--status-fd=[write the event lines to descriptor N, besides the rest]:N: ' \
+        '*--base64[with output bytes in base64 in the record; implies --json]' \
+        '*--save-output=[write all of stdout and stderr to DIR/stdout and DIR/stderr, too]:DIR:_files' \
+        '*--meta=[write times, status and exit code to FILE by the keys of isolate]:FILE:_files' \
+        '*--timing[tell on stderr what the launch spent its time on]' \
+        '*--exit-zero[exit with 0 whenever a record could be made]' \
+        '*'{-q,--quiet}'[say nothing ourselves]' \
+        '*--verbose[say how the program was confined]' \
+        '*'{-h,--help}'[show this]' \
+        '1:program:_files' '*::word:_files'
+      ;;
+    policy)
+      _arguments -s \
+        '*--resolved[with all that it leaves to others]' \
+        '*--origin[with the place of each value]' \
+        '1:what:(list show check)' '*:policy:_wardcase_policies'
+      ;;
+    config)
+      _arguments -s \
+        '*--origin[with the place of each value]' \
+        '1:what:(show check)'
+      ;;
+    doctor)
+      _arguments -s 
+      ;;
+    version)
+      _arguments -s 
+      ;;
+    help)
+      _arguments -s \
+        '*--completion=[print the script that completes our words in that shell]:SHELL:(bash zsh fish)' \
+        '*--man[print the options of run for wardcase(1), as mdoc(7)]' 
+      ;;
+  esac
+}
+
+_wardcase "$@"

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/verbs.h"
+
+#include "supervisor/cli/help.h"
+#include "supervisor/cli/policy_command.h"
+#include "supervisor/cli/run_options.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+std::vector<OptionRow> no_options() { return {}; }
+
+}  // namespace
+
+std::span<const Verb> verb_table() {
+  static const Verb kVerbs[] = {
+      {"run", "run a program in a fresh box", {}, run_option_table, /*runs_program=*/true},
+      {"policy",
+       "list, show and check policies: what a run may do",
+       {"list", "show", "check"},
+       policy_option_table,
+       /*runs_program=*/false,
+       /*takes_policy=*/true},
+      {"config",
+       "show and check what the configuration files say",
+       {"show", "check"},
+       config_option_table},
+      {"doctor",
+       "try each thing that a box needs on this host, and say what to fix",
+       {},
+       no_options},
+      {"version", "tell the version", {}, no_options},
+      {"help", "show this, or the options of a verb: wardcase help run", {}, help_option_table},
+  };
+  return kVerbs;
+}
+
+std::string verb_names(std::string_view separator) {
+  std::string names;
+  for (const Verb& verb : verb_table()) {
+    if (!names.empty()) names += separator;
+    names += verb.name;
+  }
+  return names;
+}
+
+}  // namespace wardcase::supervisor
