@@ -20,6 +20,7 @@
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
 #include "supervisor/run/host.h"
+#include "supervisor/run/refused_calls.h"
 
 namespace wardcase::supervisor {
 
@@ -185,9 +186,11 @@ void Conductor::tell_end() const {
     console_.say(sys::Error{error, "write the output"}.message());
   }
   if (!output_.saved()) console_.say(output_.saved().error().message());
+  for (const std::string& line : describe_refusals(record)) console_.say(line);
   if (const std::string reason = explain_end(record); !reason.empty()) console_.say(reason);
   if (record.unkillable) console_.say("some processes could not be killed and still exist");
-  if (!record.hint.empty()) console_.say("hint: " + record.hint);
+  // The lines above have told it already.
+  if (!record.hint.empty() && record.hint != hint_of_refusal(record)) console_.say("hint: " + record.hint);
   if (!record.isolation.effective.empty()) {
     for (const std::string& line : describe_isolation(record)) console_.say_more(line);
   }

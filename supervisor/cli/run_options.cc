@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "supervisor/cli/allowed_calls.h"
 #include "supervisor/cli/environment.h"
 #include "supervisor/cli/mounts.h"
 
@@ -40,6 +41,9 @@ sys::Status take_configuration(const CommandLine& line, RunOptions& options) {
   if (!loaded) return tl::unexpected(std::move(loaded).error());
   options.configuration = *std::move(loaded);
   options.limits = policies::limits_of(options.configuration.policy);
+  for (const std::string& names : line.all("allow-syscalls")) {
+    if (auto allowed = allow_calls(names, options.configuration); !allowed) return allowed;
+  }
   return {};
 }
 
@@ -285,6 +289,8 @@ std::vector<OptionRow> run_option_table() {
       {"interpreter", "", "PATH", "run the program by this interpreter of the host"},
       {"network", "", "none|host", "host: use the host's network (default none)"},
       {"policy", "", "NAME|FILE", "hold the program to this policy; see wardcase policy list"},
+      {"allow-syscalls", "", "NAME,...",
+       "let these system calls through, where the policy says that they may be"},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
       {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i"},
       {"stdin", "", "FILE", "what the program reads from its stdin"},

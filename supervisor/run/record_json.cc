@@ -124,11 +124,21 @@ void add_isolation(json::object& object, const Isolation& isolation) {
                                      {"degraded", std::move(degraded)}};
 }
 
-// Fields of the contract that no part of a plain run fills in: the calls that were
-// refused are not observed, and nothing is compiled, installed or collected.
+json::value denied_calls(const std::optional<std::vector<DeniedCall>>& calls) {
+  if (!calls) return nullptr;
+  json::array all;
+  for (const DeniedCall& call : *calls) {
+    all.emplace_back(json::object{
+        {"name", text(call.name)}, {"count", call.count}, {"detail", text(call.detail)}});
+  }
+  return all;
+}
+
+// Fields of the contract that no part of a plain run fills in: nothing is compiled,
+// installed or collected.
 void add_unobserved(json::object& object) {
-  for (const char* key : {"denied_syscalls", "error_type", "error_message", "traceback", "result",
-                          "compile", "install"}) {
+  for (const char* key :
+       {"error_type", "error_message", "traceback", "result", "compile", "install"}) {
     object[key] = nullptr;
   }
   object["artifacts"] = json::array();
@@ -145,6 +155,7 @@ std::string to_json(const RunRecord& record, OutputForm form) {
   add_usage(object, record);
   add_limits(object, record);
   add_isolation(object, record.isolation);
+  object["denied_syscalls"] = denied_calls(record.denied_syscalls);
   add_unobserved(object);
   object["error"] = text(record.error);
   object["hint"] = text(record.hint);
