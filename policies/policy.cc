@@ -53,6 +53,8 @@ Policy built_in_policy() {
   policy.allowed_networks = {std::vector<Network>{Network::none, Network::host}};
   policy.execute_writable = {true};
   policy.standard_answer = {Answer::allow};
+  // Debuggers, profilers of memory, garbage collectors: they reach no further than the box.
+  policy.openable_calls = {{"@other-processes", "@memory-places", "personality", "userfaultfd"}};
   return policy;
 }
 
@@ -91,7 +93,18 @@ sys::Result<SyscallChanges> syscall_changes(const Policy& policy, const SyscallG
     const auto names = expand({denial.value.call, denial.origin}, groups);
     if (!names) return tl::unexpected(names.error());
     for (const std::string& name : *names) {
+      if (needs_it_to_start(name)) {
+        return tl::unexpected(sys::plain_error(denial.origin + ": syscalls.deny '" + name +
+                                               "': no program could be started without it"));
+      }
       changes.denied.push_back({name, {}, denial.value.answer, denial.value.why});
+    }
+  }
+  if (policy.openable_calls) {
+    for (const std::string& call : policy.openable_calls->value) {
+      const auto names = expand({call, policy.openable_calls->origin}, groups);
+      if (!names) return tl::unexpected(names.error());
+      changes.openable.insert(changes.openable.end(), names->begin(), names->end());
     }
   }
   for (const Setting<Danger>& danger : policy.dangers) {

@@ -87,7 +87,8 @@ struct Policy {
   Maybe<Answer> standard_answer;  // to calls that nothing names
   std::vector<Setting<std::string>> allowed_calls;
   std::vector<Setting<Denial>> denied_calls;
-  std::vector<Setting<std::string>> require;  // features, besides those of standard_require()
+  Maybe<std::vector<std::string>> openable_calls;  // calls and "@group"s for --allow-syscalls
+  std::vector<Setting<std::string>> require;       // features, besides those of standard_require()
   std::vector<Setting<Variable>> environment;
   std::vector<Setting<Danger>> dangers;
 };

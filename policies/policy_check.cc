@@ -144,6 +144,13 @@ void check_calls(const Policy& policy, Findings& findings) {
                                     "[dangerous.syscalls] " + call.value);
     }
   }
+  const bool is_open = policy.standard_answer->value == Answer::allow;
+  for (const std::string& call : policy.openable_calls->value) {
+    if (!is_open || call.starts_with('@') || can_be_lifted(call)) continue;
+    findings.add(policy.openable_calls->origin,
+                 "syscalls.openable '" + call +
+                     "': no rule of this call refuses it, or none that can be lifted");
+  }
   for (const Setting<Danger>& danger : policy.dangers) {
     if (!danger.value.what.starts_with(kSyscallDanger)) continue;
     const std::string call = danger.value.what.substr(kSyscallDanger.size());

@@ -115,9 +115,22 @@ sys::Status tighten_network(Policy& policy, const Policy& project) {
   return {};
 }
 
+sys::Status tighten_openable_calls(const Policy& policy, const Policy& project) {
+  if (!project.openable_calls) return {};
+  const auto& open = policy.openable_calls->value;
+  for (const std::string& call : project.openable_calls->value) {
+    if (std::ranges::find(open, call) != open.end()) continue;
+    return looser(project.openable_calls->origin, "syscalls.openable \"" + call +
+                                                      "\" is not openable without it (" +
+                                                      policy.openable_calls->origin + ")");
+  }
+  return {};
+}
+
 sys::Status tighten(Policy& policy, Policy project) {
   if (auto status = check_project_keys(project); !status) return status;
   if (auto status = tighten_network(policy, project); !status) return status;
+  if (auto status = tighten_openable_calls(policy, project); !status) return status;
   auto status = tighten_limits(policy.limits, project.limits, "limits.", /*is_maximum=*/false);
   if (status) {
     status = tighten_limits(policy.maxima, project.maxima, "limits.max.", /*is_maximum=*/true);
@@ -144,6 +157,7 @@ Policy lay_over(Policy under, const Policy& over) {
   lay(under.allowed_networks, over.allowed_networks);
   lay(under.execute_writable, over.execute_writable);
   lay(under.standard_answer, over.standard_answer);
+  lay(under.openable_calls, over.openable_calls);
   append(under.mounts, over.mounts);
   append(under.allowed_calls, over.allowed_calls);
   append(under.denied_calls, over.denied_calls);

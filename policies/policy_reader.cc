@@ -47,6 +47,15 @@ sys::Status read_allowed_networks(const Entry& entry) {
   return status;
 }
 
+sys::Status read_openable_calls(const Entry& entry) {
+  std::vector<Setting<std::string>> calls;
+  auto status = read_texts(entry, "a list of system calls and @GROUPs", calls);
+  std::vector<std::string> names;
+  for (Setting<std::string>& call : calls) names.push_back(std::move(call.value));
+  if (status) keep(entry, entry.reading.policy.openable_calls, std::move(names));
+  return status;
+}
+
 sys::Status read_require(const Entry& entry) {
   auto& place = entry.reading.policy.require;
   if (auto status = read_texts(entry, "a list of features", place); !status) return status;
@@ -201,6 +210,7 @@ constexpr Row kSyscallKeys[] = {
                          entry.reading.policy.allowed_calls);
      }},
     {"deny", read_denied_calls},
+    {"openable", read_openable_calls},
 };
 
 constexpr Row kNetworkKeys[] = {

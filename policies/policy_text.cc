@@ -89,14 +89,18 @@ void write_limits(Writer& writer, const Policy& policy) {
   }
 }
 
+template <typename T, typename Format>
+std::string one_line(const std::vector<T>& values, Format format) {
+  std::string text;
+  for (const T& value : values) text += (text.empty() ? "" : ", ") + format(value);
+  return "[" + text + "]";
+}
+
 void write_network(Writer& writer, const Policy& policy) {
   const auto format = [](Network network) { return quoted(network_name(network)); };
   writer.value("default", policy.network, format);
-  writer.value("allowed", policy.allowed_networks, [&](const std::vector<Network>& networks) {
-    std::string text;
-    for (const Network network : networks) text += (text.empty() ? "" : ", ") + format(network);
-    return "[" + text + "]";
-  });
+  writer.value("allowed", policy.allowed_networks,
+               [&](const auto& networks) { return one_line(networks, format); });
 }
 
 void write_syscalls(Writer& writer, const Policy& policy) {
@@ -107,6 +111,8 @@ void write_syscalls(Writer& writer, const Policy& policy) {
     return "{ call = " + quoted(denial.call) + ", as = " + quoted(answer_name(denial.answer)) +
            ", why = " + quoted(denial.why) + " }";
   });
+  writer.value("openable", policy.openable_calls,
+               [](const auto& calls) { return one_line(calls, quoted); });
 }
 
 void write_dangers(Writer& writer, const Policy& policy, bool syscalls) {

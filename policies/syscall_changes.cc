@@ -74,6 +74,27 @@ SyscallPolicy change(SyscallPolicy rules, const SyscallChanges& changes) {
   return rules;
 }
 
+sys::Status open_call(SyscallChanges& changes, const std::string& call, const std::string& policy) {
+  const auto refuse = [&](const std::string& why) -> sys::Status {
+    return tl::unexpected(sys::plain_error("policy '" + policy + "' " + why));
+  };
+  if (std::ranges::find(changes.denied, call, &SyscallRule::name) != changes.denied.end()) {
+    return refuse("denies it (syscalls.deny)");
+  }
+  if (has(changes.openable, call)) {
+    changes.lifted.push_back(call);
+    changes.allowed.push_back(call);
+    changes.opened.push_back(call);
+    return {};
+  }
+  const bool is_closed = changes.standard != Answer::allow;
+  if (has(changes.lifted, call) || (is_closed && has(changes.allowed, call))) return {};
+  if (can_be_lifted(call) || is_closed) {
+    return refuse("does not let it be opened; it would have to stand in syscalls.openable there");
+  }
+  return refuse("has no rule for it that can be lifted");
+}
+
 std::optional<std::string_view> why_refused(std::string_view call) {
   for (const SyscallGroup& group : built_in_groups()) {
     if (has(group.calls, call)) return group.why;
@@ -82,6 +103,8 @@ std::optional<std::string_view> why_refused(std::string_view call) {
 }
 
 bool can_be_lifted(std::string_view call) { return why_refused(call) || has(kLiftable, call); }
+
+bool needs_it_to_start(std::string_view call) { return call == "execve" || call == "sendmsg"; }
 
 std::string_view answer_name(Answer answer) {
   const auto* const found = std::ranges::find(kAnswers, answer, &NamedAnswer::answer);

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "policies/syscall_policy.h"
 
+#include <algorithm>
 #include <utility>
 
 // A deny list: what interpreters, compilers and their test suites never call is
@@ -194,5 +195,25 @@ SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
 }
 
 std::span<const SyscallGroup> built_in_groups() { return kGroups; }
+
+const SyscallRule* rule_of(const SyscallPolicy& policy, std::string_view name) {
+  const auto found = std::ranges::find(policy.rules, name, &SyscallRule::name);
+  return found == policy.rules.end() ? nullptr : &*found;
+}
+
+Answer answer_to(const SyscallPolicy& policy, const SyscallRule* rule,
+                 const SyscallArguments& arguments) {
+  if (rule == nullptr) return policy.standard;
+  const auto holds = [&](const ArgTest& test) {
+    const auto low = static_cast<std::uint32_t>(arguments[test.argument]);
+    return std::ranges::any_of(test.values, [&](std::uint32_t value) {
+      return test.kind == ArgTest::Kind::any_of ? low == value : (low & value) != 0;
+    });
+  };
+  const auto found = std::ranges::find_if(rule->cases, [&](const SyscallCase& one_case) {
+    return std::ranges::all_of(one_case.when, holds);
+  });
+  return found == rule->cases.end() ? rule->otherwise : found->answer;
+}
 
 }  // namespace wardcase::policies

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sandbox/sys/error.h"
 
 namespace wardcase::policies {
 
@@ -88,6 +91,9 @@ struct SyscallChanges {
   std::vector<std::string> allowed;  // let through where `standard` would not
   std::vector<SyscallRule> denied;   // these win over everything
   std::vector<std::string> lifted;   // built-in rules that do not hold
+  // What whoever asks for a run may have let through besides, and what he has.
+  std::vector<std::string> openable;
+  std::vector<std::string> opened;
 };
 
 // The rules with the changes. Where `standard` is no longer `allow`, a built-in
@@ -95,11 +101,27 @@ struct SyscallChanges {
 // `allowed`, and the few calls that become the program and end it stay allowed.
 [[nodiscard]] SyscallPolicy change(SyscallPolicy rules, const SyscallChanges& changes);
 
+using SyscallArguments = std::array<std::uint64_t, 6>;
+
+// The rule for the call; nullptr: none names it, and `standard` answers.
+[[nodiscard]] const SyscallRule* rule_of(const SyscallPolicy& policy, std::string_view name);
+// What the rule, or without one the policy, answers to these arguments.
+[[nodiscard]] Answer answer_to(const SyscallPolicy& policy, const SyscallRule* rule,
+                               const SyscallArguments& arguments);
+
+// Has the call let through, which `policy` (its name) must have as openable and not deny.
+// The error says what stands against it, and where that can be changed.
+[[nodiscard]] sys::Status open_call(SyscallChanges& changes, const std::string& call,
+                                    const std::string& policy);
+
 // Why the built-in rules refuse the call outright; nullopt: they do not.
 [[nodiscard]] std::optional<std::string_view> why_refused(std::string_view call);
 // Whether there is a rule for the call that a policy may lift: not one that
 // protects init, holds a limit or keeps setuid files from outliving the box.
 [[nodiscard]] bool can_be_lifted(std::string_view call);
+
+// Whether a start makes the call once the filter is loaded.
+[[nodiscard]] bool needs_it_to_start(std::string_view call);
 
 // "allow", "errno:ENOSYS", "errno:EPERM", "errno:EAFNOSUPPORT", "kill", as policies write them.
 [[nodiscard]] std::string_view answer_name(Answer answer);

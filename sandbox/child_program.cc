@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "sandbox/child.h"
+#include "sandbox/notified_answers.h"
 #include "sandbox/sys/kernel.h"
 
 namespace wardcase::sandbox {
@@ -91,15 +92,43 @@ int hold_at_exec(Child& child) noexcept {
   return ::syscall(SYS_ptrace, PTRACE_TRACEME, 0, nullptr, nullptr) < 0 ? errno : 0;
 }
 
-// Once it is loaded the supervisor is told: from here on only exec is left.
+// All but the setup socket goes, which exec would have closed as well: the listener
+// needs a number below the limit of open files, however low that is.
+int keep_setup_socket(Child& child) noexcept {
+  constexpr int kSetup = 3;
+  if (child.channel != kSetup) {
+    if (::syscall(SYS_dup3, child.channel, kSetup, O_CLOEXEC) < 0) return errno;
+    child.channel = kSetup;
+  }
+  return sys::close_range(kSetup + 1, ~0U, 0) < 0 ? errno : 0;
+}
+
+// The descriptor that notifies of refused calls; -1 with errno where there can be none.
+int load_notifying(const sock_fprog& program) noexcept {
+  constexpr unsigned kListener = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+  // From 5.19: a signal does not interrupt a call that was taken up already.
+  const int fd =
+      sys::seccomp_set_filter(kListener | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, program);
+  return fd < 0 && errno == EINVAL ? sys::seccomp_set_filter(kListener, program) : fd;
+}
+
+// Once it is loaded the supervisor is told: from here on only exec is left. What the
+// filter refuses waits for the supervisor, and so it must let through what sends this.
 int install_filter(Child& child) noexcept {
   auto filter = plan_list<sock_filter>(child.plan, child.plan.filter);
+  int listener = -1;
   if (!filter.empty()) {
+    if (const int error = keep_setup_socket(child); error != 0) return error;
     const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
-    if (sys::seccomp_set_filter(0, program) < 0) return errno;
+    listener = load_notifying(program);
+    if (listener < 0) {
+      child.report.error = errno;
+      answer_unasked(filter);
+      if (sys::seccomp_set_filter(0, program) < 0) return errno;
+    }
   }
   mark_done(child, SetupStep::install_filter);
-  return send_report(child, SetupMessage::Kind::ready, -1);
+  return send_report(child, SetupMessage::Kind::ready, listener);
 }
 
 // Offsets become pointers in place; the last entry is the 0 that ends the list.

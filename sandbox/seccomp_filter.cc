@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "sandbox/bpf_program.h"
+#include "sandbox/notified_answers.h"
+#include "sandbox/syscall_names.h"
 
 // The program: the architecture must be our own, the number must not carry the
 // x32 bit, then a binary search finds the range that the number lies in. Next
@@ -38,23 +40,6 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::uint32_t kX32Bit = 0x4000'0000;
 constexpr std::uint32_t kMinusOne = 0xffff'ffff;  // syscall(-1) asks what an unknown call answers
 
-// Calls newer than the libseccomp of our oldest hosts. From 424 on all 64-bit
-// architectures with the common table share their numbers.
-struct NewCall {
-  std::string_view name;
-  std::uint32_t number;
-};
-constexpr NewCall kNewCalls[] = {
-    {"cachestat", 451},         {"fchmodat2", 452},        {"map_shadow_stack", 453},
-    {"futex_wake", 454},        {"futex_wait", 455},       {"futex_requeue", 456},
-    {"statmount", 457},         {"listmount", 458},        {"lsm_get_self_attr", 459},
-    {"lsm_set_self_attr", 460}, {"lsm_list_modules", 461}, {"mseal", 462},
-    {"setxattrat", 463},        {"getxattrat", 464},       {"listxattrat", 465},
-    {"removexattrat", 466},     {"open_tree_attr", 467},   {"file_getattr", 468},
-    {"file_setattr", 469},
-};
-constexpr std::uint32_t kNewestCall = std::end(kNewCalls)[-1].number;
-
 // All that init's loop needs (init_process.cc), and nothing that starts,
 // opens or changes anything.
 constexpr long kInitCalls[] = {
@@ -69,27 +54,13 @@ std::uint32_t return_value(Answer answer) {
     case Answer::enosys:
       return SECCOMP_RET_ERRNO | ENOSYS;
     case Answer::eperm:
-      return SECCOMP_RET_ERRNO | EPERM;
+      return notified_errno(EPERM);
     case Answer::eafnosupport:
       return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
     case Answer::kill:
       break;
   }
-  return SECCOMP_RET_KILL_PROCESS;
-}
-
-// nullopt: a call that this architecture does not have.
-sys::Result<std::optional<std::uint32_t>> find_number(const std::string& name) {
-  const int known = ::seccomp_syscall_resolve_name(name.c_str());
-  if (known == __NR_SCMP_ERROR) {
-    const auto* const added = std::ranges::find(kNewCalls, name, &NewCall::name);
-    if (added != std::end(kNewCalls)) return added->number;
-  } else if (known < 0) {
-    return std::nullopt;  // libseccomp's mark for a call of other architectures
-  } else if (static_cast<std::uint32_t>(known) <= kNewestCall) {
-    return static_cast<std::uint32_t>(known);
-  }
-  return tl::unexpected(sys::plain_error("seccomp rule '" + name + "': no such system call"));
+  return kNotifiedKill;
 }
 
 sys::Status check_tests(const SyscallRule& rule) {
@@ -119,8 +90,11 @@ sys::Result<std::vector<Range>> find_rules(std::span<const SyscallRule> rules) {
   found.reserve(rules.size());
   for (const SyscallRule& rule : rules) {
     if (sys::Status status = check_tests(rule); !status) return tl::unexpected(status.error());
-    const auto number = find_number(rule.name);
-    if (!number) return tl::unexpected(number.error());
+    const auto number = syscall_number(rule.name);
+    if (!number) {
+      return tl::unexpected(
+          sys::plain_error("seccomp rule '" + rule.name + "': no such system call"));
+    }
     if (*number) found.push_back({**number, &rule});
   }
   std::ranges::sort(found, {}, &Range::first);

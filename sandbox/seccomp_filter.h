@@ -14,7 +14,9 @@ namespace wardcase::sandbox {
 // Compiles a policy to the program that seccomp(2) loads: an architecture
 // check, an x32 check, then a binary search over sorted ranges of numbers.
 // Names become numbers through libseccomp; numbers above the newest that we know answer
-// ENOSYS. Fails on a name that neither libseccomp nor our table of newer calls
+// ENOSYS. Of EPERM and of `kill` the supervisor is notified (notified_answers.h); of no
+// errno that libraries probe for, and of no call of another architecture, which is killed
+// at once. Fails on a name that neither libseccomp nor our table of newer calls
 // knows, naming it, and on a program above BPF_MAXINSNS.
 [[nodiscard]] sys::Result<std::vector<sock_filter>> compile_filter(
     const policies::SyscallPolicy& policy);

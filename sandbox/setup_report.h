@@ -78,13 +78,14 @@ struct SetupMessage {
     box_directory,  // setup socket; carries the descriptor of /box
     proc,           // setup socket; carries the descriptor of /proc (O_PATH)
     program,        // setup socket, from init; carries the program's pidfd
-    ready,          // setup socket, from the program: the filter is loaded, exec is next
+    ready,          // setup socket, from the program: the filter is loaded, exec is next; carries
+                    // the listener of refused calls, if there could be one
     failed,         // setup socket, or life socket once init gave the first one up
     program_ended,  // life socket, from init
   };
   Kind kind = Kind::failed;
   SetupStep step = SetupStep::none;  // failed: which
-  std::int32_t error = 0;            // failed: errno
+  std::int32_t error = 0;            // failed: errno; ready: why there is no listener, or 0
   std::uint32_t object = 0;          // failed: offset of a text in the plan, 0 for none
   bool root_by_chroot = false;       // program: pivot_root was refused, chroot stands in its place
   std::int32_t end_code = 0;         // program_ended: si_code (CLD_EXITED, ...), waitid(2)

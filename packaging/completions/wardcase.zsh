@@ -40,6 +40,7 @@ _wardcase() {
         '*--workspace=[show DIR as /box, where the program runs]:DIR\[\:ro|rw\]:_files' \
         '*--network=[network of the program\: its own without a way out, or the host'\''s (default none)]:none|host:(none host)' \
         '*--policy=[hold the program to this policy; see wardcase policy list]:NAME|FILE:_wardcase_policies' \
+        '*--allow-syscalls=[let these system calls through, where the policy says that they may be]:NAME,...: ' \
         '*'{-i,--interactive}'[pass our stdin to the program; without it, stdin is empty]' \
         '*'{-t,--tty}'[give the program a terminal of its own, which ours shows; implies -i]' \
         '*--stdin=[what the program reads from its stdin]:FILE:_files' \

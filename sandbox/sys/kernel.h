@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -101,6 +102,17 @@ inline int capget(__user_cap_header_struct& header, __user_cap_data_struct* data
 }
 inline int seccomp_set_filter(unsigned flags, const sock_fprog& program) noexcept {
   return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+// The ioctl's number holds the structure's size: a kernel with another one refuses it.
+inline int receive_notification(int listener, seccomp_notif& notification) noexcept {
+  notification = {};  // the kernel takes nothing else
+  return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notification);
+}
+inline int answer_notification(int listener, std::uint64_t id, int error) noexcept {
+  seccomp_notif_resp response = {};
+  response.id = id;
+  response.error = -error;
+  return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 inline int landlock_create_ruleset(const LandlockRuleset* attr, std::size_t size,
                                    unsigned flags) noexcept {

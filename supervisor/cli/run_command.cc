@@ -21,6 +21,7 @@
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
 #include "supervisor/run/host.h"
+#include "supervisor/run/refused_calls.h"
 
 namespace wardcase::supervisor {
 
@@ -186,9 +187,11 @@ void Conductor::tell_end() const {
     console_.say(sys::Error{error, "write the output"}.message());
   }
   if (!output_.saved()) console_.say(output_.saved().error().message());
+  for (const std::string& line : describe_refusals(record)) console_.say(line);
   if (const std::string reason = explain_end(record); !reason.empty()) console_.say(reason);
   if (record.unkillable) console_.say("some processes could not be killed and still exist");
-  const bool is_told = options_.mode != OutputMode::pass_through;  // the record has it
+  const bool is_told = options_.mode != OutputMode::pass_through ||  // the record has it
+                       record.hint == hint_of_refusal(record);       // the lines above have it
   if (!record.hint.empty() && !is_told) console_.say("hint: " + record.hint);
   if (!record.isolation.effective.empty()) {
     for (const std::string& line : describe_isolation(record)) console_.say_more(line);

@@ -73,6 +73,8 @@ std::vector<OptionRow> sight_options() {
        kSight,
        "Without it WARDCASE_POLICY or the configuration chooses one, else it is default. See "
        "wardcase-policy(5)."},
+      {"allow-syscalls", "", "NAME,...",
+       "let these system calls through, where the policy says that they may be", kSight, ""},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty", kSight},
       {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i",
        kSight,

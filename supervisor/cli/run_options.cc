@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "supervisor/cli/allowed_calls.h"
 #include "supervisor/cli/environment.h"
 #include "supervisor/cli/mounts.h"
 
@@ -28,6 +29,9 @@ sys::Status take_configuration(const CommandLine& line, RunOptions& options) {
   if (!loaded) return tl::unexpected(std::move(loaded).error());
   options.configuration = *std::move(loaded);
   options.limits = policies::limits_of(options.configuration.policy);
+  for (const std::string& names : line.all("allow-syscalls")) {
+    if (auto allowed = allow_calls(names, options.configuration); !allowed) return allowed;
+  }
   return {};
 }
 

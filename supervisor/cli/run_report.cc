@@ -11,6 +11,7 @@
 
 #include "policies/limits.h"
 #include "policies/units.h"
+#include "supervisor/run/refused_calls.h"
 
 namespace wardcase::supervisor {
 
@@ -84,6 +85,23 @@ std::string explain_end(const RunRecord& record) {
     default:
       return record.error.empty() ? std::string(status_name(record.status)) : record.error;
   }
+}
+
+std::vector<std::string> describe_refusals(const RunRecord& record) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> lines;
+  if (!record.denied_syscalls) return lines;
+  for (const DeniedCall& call : *record.denied_syscalls) {
+    if (lines.size() == kMost) {
+      lines.push_back("refused: " + std::to_string(record.denied_syscalls->size() - kMost) +
+                      " more system calls; wardcase explain --json names them");
+      break;
+    }
+    std::string line = "refused: " + name_with_detail(call);
+    if (call.count > 1) line += ", " + std::to_string(call.count) + " times";
+    lines.push_back(line + ": " + call.why + "; " + call.remedy);
+  }
+  return lines;
 }
 
 std::vector<std::string> describe_isolation(const RunRecord& record) {

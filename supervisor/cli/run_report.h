@@ -15,6 +15,9 @@ namespace wardcase::supervisor {
 // that simply exited.
 [[nodiscard]] std::string explain_end(const RunRecord& record);
 
+// The system calls that the policy refused, a line for each name, and no more than a few.
+[[nodiscard]] std::vector<std::string> describe_refusals(const RunRecord& record);
+
 // How the program was confined: effective isolation, limits and who enforces
 // them, and each thing that is weaker than wished, a line each.
 [[nodiscard]] std::vector<std::string> describe_isolation(const RunRecord& record);

@@ -132,12 +132,18 @@ std::string file_in(const std::string& directory) {
   return directory.empty() ? "" : directory + "/wardcase.toml";
 }
 
+// Of groups.toml: those of the built-in rules need no file.
 bool names_groups(const Policy& policy) {
-  const auto is_group = [](std::string_view call) { return call.starts_with('@'); };
+  const auto is_group = [](std::string_view call) {
+    return call.starts_with('@') &&
+           std::ranges::find(policies::built_in_groups(), call.substr(1),
+                             &policies::SyscallGroup::name) == policies::built_in_groups().end();
+  };
   return std::ranges::any_of(policy.allowed_calls,
                              [&](const auto& call) { return is_group(call.value); }) ||
          std::ranges::any_of(policy.denied_calls,
-                             [&](const auto& denial) { return is_group(denial.value.call); });
+                             [&](const auto& denial) { return is_group(denial.value.call); }) ||
+         (policy.openable_calls && std::ranges::any_of(policy.openable_calls->value, is_group));
 }
 
 sys::Result<Configuration> with_calls(Policy policy) {

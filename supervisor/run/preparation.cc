@@ -209,8 +209,8 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   options.pin_affinity =
       enforcement(made, LimitId::cpus) == Enforcement::rlimit && !made.request.cpus.empty();
   options.refuse_uncounted_memory = enforcement(made, LimitId::memory) == Enforcement::watcher;
-  auto filter = sandbox::compile_filter(
-      policies::change(policies::default_syscall_policy(options), spec.syscalls));
+  made.syscalls = policies::change(policies::default_syscall_policy(options), spec.syscalls);
+  auto filter = sandbox::compile_filter(made.syscalls);
   if (!filter) return tl::unexpected(filter.error());
   made.request.filter = *std::move(filter);
   return {};
@@ -294,6 +294,10 @@ void list_isolation(const RunSpec& spec, Host& host, Preparation& made) {
   const std::string network = spec.network == Network::none ? "network_namespace" : "network=host";
   isolation.requested = {network};
   isolation.effective = {network};
+  for (const std::string& call : spec.syscalls.opened) {
+    isolation.requested.push_back("allow_syscalls=" + call);
+    isolation.effective.push_back("allow_syscalls=" + call);
+  }
   for (const Feature& feature : kFeatures) {
     if (feature.on_demand && !is_demanded(spec, feature.requested)) continue;
     isolation.requested.emplace_back(feature.requested);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "policies/syscall_policy.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/launch_request.h"
 #include "sandbox/state_lock.h"
@@ -22,7 +23,8 @@ struct Preparation {
   sandbox::LaunchRequest request;
   std::unique_ptr<sandbox::Cgroup> cgroup;  // nullptr: no control group could be had
   std::optional<sandbox::IdLease> lease;
-  policies::Limits limits;  // resolved
+  policies::SyscallPolicy syscalls;  // what request.filter was compiled from
+  policies::Limits limits;           // resolved
   std::array<sandbox::Enforcement, policies::kLimitCount> enforced_by{};
   Isolation isolation;
 };

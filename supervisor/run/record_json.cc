@@ -77,11 +77,22 @@ void add_usage(json::object& object, const RunRecord& record) {
   object["leftover_processes"] = record.leftover_processes;
 }
 
-// Fields of the contract that no part of a plain run fills in: the calls that were
-// refused are not observed, and nothing is compiled, installed or collected.
+json::value denied_calls(const std::optional<std::vector<DeniedCall>>& calls) {
+  if (!calls) return nullptr;
+  json::array all;
+  for (const DeniedCall& call : *calls) {
+    all.emplace_back(json::object{{"name", to_json_text(call.name)},
+                                  {"count", call.count},
+                                  {"detail", to_json_text(call.detail)}});
+  }
+  return all;
+}
+
+// Fields of the contract that no part of a plain run fills in: nothing is compiled,
+// installed or collected.
 void add_unobserved(json::object& object) {
-  for (const char* key : {"denied_syscalls", "error_type", "error_message", "traceback", "result",
-                          "compile", "install"}) {
+  for (const char* key :
+       {"error_type", "error_message", "traceback", "result", "compile", "install"}) {
     object[key] = nullptr;
   }
   object["artifacts"] = json::array();
@@ -99,6 +110,7 @@ std::string to_json(const RunRecord& record, OutputForm form) {
   add_limits(object, record);
   object["limits_hit"] = to_json_texts(record.limits_hit);
   add_isolation(object, record);
+  object["denied_syscalls"] = denied_calls(record.denied_syscalls);
   add_unobserved(object);
   object["error"] = to_json_text(record.error);
   object["hint"] = to_json_text(record.hint);

@@ -37,14 +37,15 @@ Run::Impl::~Impl() {
 }
 
 void Run::Impl::forget_box() {
-  for (const int fd : {box.setup.get(), box.life.get(), box.init_pidfd.get()}) {
+  for (const int fd : {box.setup.get(), box.life.get(), box.init_pidfd.get(), listener.get()}) {
     if (fd >= 0) loop.forget(fd);
   }
   if (made.cgroup != nullptr && made.cgroup->oom_fd() >= 0) loop.forget(made.cgroup->oom_fd());
 }
 
 void Run::Impl::release_timers() {
-  for (EventLoop::TimerId* timer : {&deadline, &idle_timer, &cpu_timer, &tree_timer}) {
+  for (EventLoop::TimerId* timer :
+       {&deadline, &idle_timer, &cpu_timer, &tree_timer, &refusal_timer}) {
     loop.cancel(std::exchange(*timer, 0));
   }
 }
@@ -221,6 +222,8 @@ void Run::Impl::collect() {
       (files.f_bfree == 0 || files.f_ffree == 0)) {
     note_limit(LimitId::disk);
   }
+  if (refused) record.denied_syscalls = refused->calls();
+  if (record.hint.empty()) record.hint = hint_of_refusal(record);
   KeptOutput* kept[] = {&record.out, &record.err};
   for (std::size_t i = 0; i < streams.size(); ++i) {
     if (streams[i].store) *kept[i] = streams[i].store->kept();

@@ -166,6 +166,7 @@ void Run::Impl::on_setup_message(ReceivedMessage& received) {
       break;
     case SetupMessage::Kind::ready:
       is_ready = true;
+      watch_refusals(received);
       take_timing(received.message, "program");
       break;
     case SetupMessage::Kind::failed:

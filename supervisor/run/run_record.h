@@ -52,6 +52,16 @@ struct Isolation {
   std::vector<Degraded> degraded;
 };
 
+// A system call that the policy refused.
+struct DeniedCall {
+  std::string name;
+  std::uint64_t count = 0;
+  std::string detail;  // what of the first call's arguments tells; may be ""
+  // Not part of the JSON:
+  std::string why;     // a clause: what it is refused for
+  std::string remedy;  // a clause: what would allow it
+};
+
 // Bytes of one stream as they are told: text (valid UTF-8, marker where cut)
 // and, where asked for, the kept raw bytes.
 struct KeptOutput {
@@ -87,6 +97,8 @@ struct RunRecord {
   std::vector<std::string> limits_hit;
   std::array<sandbox::Enforcement, policies::kLimitCount> enforced_by{};
   Isolation isolation;
+  // By name, in order of the first calls. Without a value: nobody notified us of them.
+  std::optional<std::vector<DeniedCall>> denied_syscalls;
   bool unkillable = false;
   bool session_ended = false;
   bool session_restarted = false;

@@ -20,13 +20,15 @@
 #include "supervisor/run/output_pump.h"
 #include "supervisor/run/output_store.h"
 #include "supervisor/run/preparation.h"
+#include "supervisor/run/refused_calls.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/setup_channel.h"
 #include "supervisor/run/text_decoder.h"
 #include "supervisor/run/workspace_quota.h"
 
-// The inside of a Run, in parts: launching (run_launch.cc), watching
-// limits (run_watch.cc; run_workspaces.cc for host directories), ending (run_end.cc).
+// The inside of a Run, in parts: launching (run_launch.cc), watching limits (run_watch.cc;
+// run_workspaces.cc for host directories), answering refused calls (run_refusals.cc),
+// ending (run_end.cc).
 //
 //   starting --exec confirmed--> running --cause--> terminating --grace--> killing --init gone-->
 //   over
@@ -72,6 +74,11 @@ struct Run::Impl {
   void confirm_exec();
   void take_timing(const sandbox::SetupMessage& message, std::string_view who);
   [[nodiscard]] std::vector<TimedStep> timing() const;
+
+  // run_refusals.cc
+  void watch_refusals(ReceivedMessage& ready);
+  void on_refused_call(std::uint32_t events);
+  void slow_down_refusals();
 
   // run_watch.cc
   void arm_limits();
@@ -119,6 +126,10 @@ struct Run::Impl {
   sys::UniqueFd box_directory;
   sys::UniqueFd box_proc;  // the box's /proc
   sys::UniqueFd program_pidfd;
+  sys::UniqueFd listener;               // of calls that the filter refuses
+  std::optional<RefusedCalls> refused;  // without a value: nobody notifies us
+  Clock::time_point refusals_since;
+  int refusals_answered = 0;
   pid_t program = -1;  // on the host; valid while init leaves it unreaped
 
   Phase phase = Phase::starting;
@@ -155,6 +166,7 @@ struct Run::Impl {
   EventLoop::TimerId idle_timer = 0;
   EventLoop::TimerId cpu_timer = 0;
   EventLoop::TimerId tree_timer = 0;
+  EventLoop::TimerId refusal_timer = 0;
 };
 
 }  // namespace wardcase::supervisor

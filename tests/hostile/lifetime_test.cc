@@ -27,8 +27,8 @@ class HostileLifetime : public WithCaller {
 WARDCASE_AS_ROOT_AND_USER(HostileLifetime);
 
 TEST_P(HostileLifetime, ADetachedGrandchildDiesWithItsRun) {
-  const Record record = hostile("detached_grandchild", {"/out/late", "1200"},
-                                {"--timeout", "300ms", "--grace", "100ms", "-v", shared_flag()});
+  const Record record = hostile("detached_grandchild", {"/out/late", "2000"},
+                                {"--timeout", "800ms", "--grace", "100ms", "-v", shared_flag()});
   EXPECT_EQ(record.out(), "armed\n") << record;
   EXPECT_EQ(record.status(), "timeout");
   EXPECT_EQ(list_descendants(), "");

@@ -67,6 +67,15 @@ bool Record::lists(std::string_view path, std::string_view wanted) const {
   return false;
 }
 
+std::optional<std::int64_t> Record::denied(std::string_view call) const {
+  const json::value* value = find("denied_syscalls");
+  if (value == nullptr || !value->is_array()) return std::nullopt;
+  for (const json::value& item : value->get_array()) {
+    if (Record(item).text("name") == call) return Record(item).number("count");
+  }
+  return std::nullopt;
+}
+
 bool Record::is_degraded(std::string_view feature) const {
   const json::value* value = find("isolation.degraded");
   if (value == nullptr || !value->is_array()) return false;

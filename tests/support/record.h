@@ -28,6 +28,8 @@ class Record {
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view path) const;
   // True if the list holds that text.
   [[nodiscard]] bool lists(std::string_view path, std::string_view wanted) const;
+  // How often denied_syscalls has the call; nullopt: it is not there.
+  [[nodiscard]] std::optional<std::int64_t> denied(std::string_view call) const;
   // True if isolation.degraded names the feature.
   [[nodiscard]] bool is_degraded(std::string_view feature) const;
 

@@ -17,6 +17,7 @@
 #include <random>
 #include <string>
 
+#include "sandbox/notified_answers.h"
 #include "tests/support/bpf_interpreter.h"
 #include "tests/support/evaluate_policy.h"
 
@@ -31,6 +32,7 @@ using policies::SyscallPolicy;
 using policies::SyscallRule;
 using test::Arguments;
 
+constexpr std::uint32_t kRefused = SECCOMP_RET_USER_NOTIF | EPERM;
 constexpr std::uint32_t kNewest = 469;  // file_setattr
 constexpr int kLastNumber = 600;
 
@@ -41,11 +43,11 @@ std::uint32_t return_value(Answer answer) {
     case Answer::enosys:
       return SECCOMP_RET_ERRNO | ENOSYS;
     case Answer::eperm:
-      return SECCOMP_RET_ERRNO | EPERM;
+      return SECCOMP_RET_USER_NOTIF | EPERM;
     case Answer::eafnosupport:
       return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
     default:
-      return SECCOMP_RET_KILL_PROCESS;
+      return SECCOMP_RET_USER_NOTIF;
   }
 }
 
@@ -160,6 +162,22 @@ TEST(CompiledFilter, AnswersAsThePolicySays) {
   }
 }
 
+TEST(CompiledFilter, WithoutAListenerAnswersAsItWould) {
+  const SyscallPolicy policy = {Answer::allow,
+                                {{"mount", {}, Answer::eperm, ""},
+                                 {"reboot", {}, Answer::kill, ""},
+                                 {"clone3", {}, Answer::enosys, ""},
+                                 {"socket", {}, Answer::eafnosupport, ""}}};
+  auto filter = compile(policy);
+  answer_unasked(filter);
+  EXPECT_EQ(ask(filter, SYS_mount), SECCOMP_RET_ERRNO | EPERM);
+  EXPECT_EQ(ask(filter, SYS_reboot), SECCOMP_RET_KILL_PROCESS);
+  EXPECT_EQ(ask(filter, SYS_clone3), SECCOMP_RET_ERRNO | ENOSYS);
+  EXPECT_EQ(ask(filter, SYS_socket), SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+  EXPECT_EQ(ask(filter, SYS_read), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(ask(filter, kNewest + 1), SECCOMP_RET_ERRNO | ENOSYS);
+}
+
 TEST(CompiledFilter, KillsCallsOfOtherArchitectures) {
   const auto filter = compile(policies::default_syscall_policy({}));
   for (const std::uint32_t architecture : std::initializer_list<std::uint32_t>{
@@ -206,8 +224,8 @@ TEST(CompiledFilter, CanBeAnAllowList) {
                                 {"file_setattr", {}, Answer::allow, ""},
                                 {"write", {{{}, Answer::eperm}}, Answer::allow, ""}}});
   EXPECT_EQ(ask(filter, SYS_read), SECCOMP_RET_ALLOW);
-  EXPECT_EQ(ask(filter, SYS_write), SECCOMP_RET_ERRNO | EPERM);  // no test: always holds
-  EXPECT_EQ(ask(filter, SYS_execve), SECCOMP_RET_KILL_PROCESS);
+  EXPECT_EQ(ask(filter, SYS_write), kRefused);  // no test: always holds
+  EXPECT_EQ(ask(filter, SYS_execve), SECCOMP_RET_USER_NOTIF);
   EXPECT_EQ(ask(filter, kNewest), SECCOMP_RET_ALLOW);
   EXPECT_EQ(ask(filter, kNewest + 1), SECCOMP_RET_ERRNO | ENOSYS);
 }
@@ -224,7 +242,7 @@ TEST(CompiledFilter, KnowsCallsNewerThanLibseccomp) {
   for (const auto& [name, number] : newer) {
     const auto filter = compile({Answer::allow, {{name, {}, Answer::kill, ""}}});
     for (std::uint32_t other = 440; other <= kNewest; ++other) {
-      EXPECT_EQ(ask(filter, other) == SECCOMP_RET_KILL_PROCESS, other == number) << name;
+      EXPECT_EQ(ask(filter, other) == SECCOMP_RET_USER_NOTIF, other == number) << name;
     }
   }
 }
@@ -309,7 +327,8 @@ TEST(CompiledFilter, TakesLongListsOfValues) {
        {{"ioctl", {{{{1, ArgTest::Kind::any_of, values}}, Answer::eperm}}, Answer::enosys, ""}}});
   for (std::uint32_t value = 0; value < 3003; ++value) {
     const bool is_listed = value % 3 == 0 && value < 3000;
-    ASSERT_EQ(ask(filter, SYS_ioctl, {0, value}), SECCOMP_RET_ERRNO | (is_listed ? EPERM : ENOSYS));
+    ASSERT_EQ(ask(filter, SYS_ioctl, {0, value}),
+              is_listed ? kRefused : SECCOMP_RET_ERRNO | ENOSYS);
   }
   EXPECT_EQ(ask(filter, SYS_read), SECCOMP_RET_ALLOW);
 }
