@@ -62,17 +62,23 @@ WorkspaceQuota::WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots
 
 WorkspaceQuota::~WorkspaceQuota() { loop_.cancel(timer_); }
 
-void WorkspaceQuota::measure_first(std::function<void(sys::Status)> done) {
-  walk(Reopen::never, kLongestFirst, [this, done = std::move(done)] {
-    if (is_given_up_ || walk_->saw_too_many()) {
-      return done(tl::unexpected(sys::plain_error(
-          "'" + roots_.front().path +
-          "' and what else can be written to hold too many files to "
-          "count them before the start (more than " +
-          std::to_string(kMostInodes) + ", or " + std::to_string(kLongestFirst.count()) + " s)")));
+void WorkspaceQuota::measure_first(std::function<void(const FirstLook&)> done) {
+  WalkRules first = rules(Reopen::never);
+  first.refuse_privileged = true;
+  walk(first, kLongestFirst, [this, done = std::move(done)] {
+    FirstLook found;
+    if (!walk_->privileged().empty()) {
+      found.refused = "'" + walk_->privileged() +
+                      "' gives rights to whoever runs it (setuid, setgid or capabilities), and "
+                      "the program could rewrite it; mount it read-only, or take that mode away";
+    } else if (is_given_up_ || walk_->saw_too_many()) {
+      found.uncountable =
+          "what can be written to holds too many files to count them before "
+          "the start (more than " +
+          std::to_string(kMostInodes) + ", or " + std::to_string(kLongestFirst.count()) + " s)";
     }
     at_first_ = walk_->use();
-    done({});
+    done(found);
   });
 }
 
@@ -85,7 +91,7 @@ void WorkspaceQuota::watch(pid_t init, Done over) {
 void WorkspaceQuota::measure_last(Done done) {
   init_ = -1;
   loop_.cancel(std::exchange(timer_, 0));
-  walk(Reopen::all, kLongestLast, std::move(done));
+  walk(rules(Reopen::all), kLongestLast, std::move(done));
 }
 
 bool WorkspaceQuota::is_over() const {
@@ -93,13 +99,22 @@ bool WorkspaceQuota::is_over() const {
   return now.bytes > most_.bytes || now.inodes > most_.inodes;
 }
 
-void WorkspaceQuota::walk(Reopen reopen, seconds longest, Done walked) {
+WalkRules WorkspaceQuota::rules(Reopen reopen) const {
+  return {reopen, began_, at_first_.inodes + most_.inodes + kMostInodes,
+          /*refuse_privileged=*/false};
+}
+
+void WorkspaceQuota::walk_again() {
+  walk(rules(Reopen::where_needed), kLongestLast, [this] { judge(); });
+}
+
+void WorkspaceQuota::walk(const WalkRules& with, seconds longest, Done walked) {
   walk_began_ = Clock::now();
   walk_deadline_ = walk_began_ + longest;
   walked_ = std::move(walked);
   is_given_up_ = false;
   free_at_walk_ = free_space();
-  walk_.emplace(roots_, WalkRules{reopen, began_, at_first_.inodes + most_.inodes + kMostInodes});
+  walk_.emplace(roots_, with);
   held_.reset();
   if (init_ > 0) held_.emplace(init_, roots_, began_);
   go_on();
@@ -131,7 +146,7 @@ void WorkspaceQuota::look() {
                            : since >= std::max<Clock::duration>(kLongestWithoutWalk,
                                                                 kPausesWithoutCause * walk_took_);
   if (!is_time) return plan_next_look();
-  walk(Reopen::where_needed, kLongestLast, [this] { judge(); });
+  walk_again();
 }
 
 // Things that are moved and removed during a walk can make it say too much: only
@@ -145,7 +160,7 @@ void WorkspaceQuota::judge() {
     const Done over = std::move(over_);  // it may destroy this
     return over();
   }
-  walk(Reopen::where_needed, kLongestLast, [this] { judge(); });
+  walk_again();
 }
 
 void WorkspaceQuota::plan_next_look() {

@@ -40,9 +40,14 @@ class WorkspaceQuota {
   WorkspaceQuota& operator=(const WorkspaceQuota&) = delete;
   ~WorkspaceQuota();
 
-  // Counts what is there. An error: it is too much to be counted, and nothing can be watched.
-  // Each `done` is called once, perhaps before the call returns, and may destroy this.
-  void measure_first(std::function<void(sys::Status)> done);
+  // What the first look found that stands against a watch, as sentences; "" for nothing.
+  struct FirstLook {
+    std::string refused;      // a file that must not be given away: nothing may run
+    std::string uncountable;  // too many files: nothing can be watched
+  };
+  // Counts what is there. Each `done` is called once, perhaps before the call returns,
+  // and may destroy this.
+  void measure_first(std::function<void(const FirstLook&)> done);
   // `over` is called once, when two looks in a row found more than the budget.
   void watch(pid_t init, Done over);
   // Ends the watch and looks once more; then is_over() is the truth. Directories that the
@@ -54,7 +59,9 @@ class WorkspaceQuota {
  private:
   WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, DiskUse most);
 
-  void walk(Reopen reopen, std::chrono::seconds longest, Done walked);
+  void walk(const WalkRules& with, std::chrono::seconds longest, Done walked);
+  void walk_again();
+  [[nodiscard]] WalkRules rules(Reopen reopen) const;
   void go_on();
   void look();
   void judge();
