@@ -26,9 +26,11 @@ std::vector<std::string> writable_sources(const RunSpec& spec) {
 void Run::Impl::measure_workspaces(const std::function<void()>& next) {
   const std::vector<std::string> sources = writable_sources(spec);
   if (sources.empty()) return next();
-  const auto owner = made.request.ids.is_leased ? std::nullopt : std::optional(::geteuid());
-  auto opened = WorkspaceQuota::open(loop, sources, owner,
-                                     {limit(LimitId::disk), limit(LimitId::disk_inodes)});
+  WorkspaceQuota::Rules rules;
+  rules.most = {limit(LimitId::disk), limit(LimitId::disk_inodes)};
+  rules.countable_files = host.countable_files();
+  if (!made.request.ids.is_leased) rules.owner = ::geteuid();
+  auto opened = WorkspaceQuota::open(loop, sources, rules);
   if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
   quota = *std::move(opened);
   quota->measure_first([this, next](const WorkspaceQuota::FirstLook& found) {

@@ -29,8 +29,6 @@ constexpr int kPausesWithoutCause = 20;
 // As fast as a program can fill a disk: the next look comes before it could be past the budget.
 constexpr std::uint64_t kBytesPerMillisecond = 4ULL << 20;
 constexpr std::uint64_t kInodesPerMillisecond = 500;
-// What is there at the start, and how long it may take to count it.
-constexpr std::uint64_t kMostInodes = 1'000'000;
 constexpr seconds kLongestFirst{5};
 constexpr seconds kLongestLast{10};
 
@@ -39,8 +37,7 @@ std::uint64_t less(std::uint64_t from, std::uint64_t what) { return from - std::
 }  // namespace
 
 sys::Result<std::unique_ptr<WorkspaceQuota>> WorkspaceQuota::open(
-    EventLoop& loop, const std::vector<std::string>& paths, std::optional<uid_t> owner,
-    DiskUse most) {
+    EventLoop& loop, const std::vector<std::string>& paths, const Rules& rules) {
   std::vector<WorkspaceRoot> roots;
   for (const std::string& path : paths) {
     auto place = sys::open_at(AT_FDCWD, path.c_str(), O_PATH);
@@ -49,21 +46,23 @@ sys::Result<std::unique_ptr<WorkspaceQuota>> WorkspaceQuota::open(
     if (::fstat(place->get(), &info) < 0) {
       return tl::unexpected(sys::errno_error("look at '" + path + "'"));
     }
-    roots.push_back({path, *std::move(place), info.st_dev, owner.value_or(info.st_uid)});
+    roots.push_back({path, *std::move(place), info.st_dev, rules.owner.value_or(info.st_uid)});
   }
-  return std::unique_ptr<WorkspaceQuota>(new WorkspaceQuota(loop, std::move(roots), most));
+  return std::unique_ptr<WorkspaceQuota>(new WorkspaceQuota(loop, std::move(roots), rules));
 }
 
 // The coarse clock is the one that stamps files.
-WorkspaceQuota::WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, DiskUse most)
-    : loop_(loop), roots_(std::move(roots)), most_(most) {
+WorkspaceQuota::WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots,
+                               const Rules& rules)
+    : loop_(loop), roots_(std::move(roots)), rules_(rules) {
   (void)::clock_gettime(CLOCK_REALTIME_COARSE, &began_);
 }
 
 WorkspaceQuota::~WorkspaceQuota() { loop_.cancel(timer_); }
 
 void WorkspaceQuota::measure_first(std::function<void(const FirstLook&)> done) {
-  WalkRules first = rules(Reopen::never);
+  WalkRules first = walk_rules(Reopen::never);
+  first.most_inodes = rules_.countable_files;
   first.refuse_privileged = true;
   walk(first, kLongestFirst, [this, done = std::move(done)] {
     FirstLook found;
@@ -75,7 +74,8 @@ void WorkspaceQuota::measure_first(std::function<void(const FirstLook&)> done) {
       found.uncountable =
           "what can be written to holds too many files to count them before "
           "the start (more than " +
-          std::to_string(kMostInodes) + ", or " + std::to_string(kLongestFirst.count()) + " s)";
+          std::to_string(rules_.countable_files) + ", or " + std::to_string(kLongestFirst.count()) +
+          " s)";
     }
     at_first_ = walk_->use();
     done(found);
@@ -91,21 +91,21 @@ void WorkspaceQuota::watch(pid_t init, Done over) {
 void WorkspaceQuota::measure_last(Done done) {
   init_ = -1;
   loop_.cancel(std::exchange(timer_, 0));
-  walk(rules(Reopen::all), kLongestLast, std::move(done));
+  walk(walk_rules(Reopen::all), kLongestLast, std::move(done));
 }
 
 bool WorkspaceQuota::is_over() const {
   const DiskUse now = used();
-  return now.bytes > most_.bytes || now.inodes > most_.inodes;
+  return now.bytes > rules_.most.bytes || now.inodes > rules_.most.inodes;
 }
 
-WalkRules WorkspaceQuota::rules(Reopen reopen) const {
-  return {reopen, began_, at_first_.inodes + most_.inodes + kMostInodes,
+WalkRules WorkspaceQuota::walk_rules(Reopen reopen) const {
+  return {reopen, began_, at_first_.inodes + rules_.most.inodes + rules_.countable_files,
           /*refuse_privileged=*/false};
 }
 
 void WorkspaceQuota::walk_again() {
-  walk(rules(Reopen::where_needed), kLongestLast, [this] { judge(); });
+  walk(walk_rules(Reopen::where_needed), kLongestLast, [this] { judge(); });
 }
 
 void WorkspaceQuota::walk(const WalkRules& with, seconds longest, Done walked) {
@@ -169,8 +169,9 @@ void WorkspaceQuota::plan_next_look() {
   const auto room = [](std::uint64_t most, std::uint64_t use, std::uint64_t before,
                        std::uint64_t after) { return less(less(most, use), less(before, after)); };
   const std::uint64_t soonest = std::min(
-      room(most_.bytes, now.bytes, free_at_walk_.bytes, free.bytes) / kBytesPerMillisecond,
-      room(most_.inodes, now.inodes, free_at_walk_.inodes, free.inodes) / kInodesPerMillisecond);
+      room(rules_.most.bytes, now.bytes, free_at_walk_.bytes, free.bytes) / kBytesPerMillisecond,
+      room(rules_.most.inodes, now.inodes, free_at_walk_.inodes, free.inodes) /
+          kInodesPerMillisecond);
   const auto pause =
       std::clamp<std::uint64_t>(soonest, kShortestPause.count(), kLongestPause.count());
   timer_ = loop_.at(Clock::now() + milliseconds(pause), [this] { look(); });
@@ -201,7 +202,8 @@ DiskUse WorkspaceQuota::used() const {
 
 bool WorkspaceQuota::could_be_over(const DiskUse& lost) const {
   const DiskUse now = used();
-  return now.bytes + lost.bytes > most_.bytes || now.inodes + lost.inodes > most_.inodes;
+  return now.bytes + lost.bytes > rules_.most.bytes ||
+         now.inodes + lost.inodes > rules_.most.inodes;
 }
 
 }  // namespace wardcase::supervisor
