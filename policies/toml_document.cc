@@ -3,9 +3,12 @@
 #include "policies/toml_document.h"
 
 #define TOML_EXCEPTIONS 0
+// Its parser asserts, right before it refuses them, things that a file can break ("[$]").
+#define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <optional>
 
 // The one file that compiles toml++, which takes longer than all the rest of policies/.
 namespace wardcase::policies {
@@ -45,6 +48,47 @@ TomlNode copy(const toml::node& node) {
   return made;
 }
 
+// Where a string that begins at `at` is over.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool has_escapes = quote == '"';
+  const std::string fence(3, quote);
+  const bool is_long = text.substr(at).starts_with(fence);
+  for (at += is_long ? 3 : 1; at < text.size(); ++at) {
+    if (has_escapes && text[at] == '\\') {
+      ++at;
+    } else if (is_long && text.substr(at).starts_with(fence)) {
+      return std::min(text.find_first_not_of(quote, at), text.size());
+    } else if (!is_long && (text[at] == quote || text[at] == '\n')) {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+// Outside of strings and comments TOML is ASCII. toml++ has undefined behaviour for some
+// letters there, so that they are refused before it sees them: the first one's place.
+std::optional<TomlPlace> find_stray_letter(std::string_view text) {
+  std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) {
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"' || text[at] == '\'') {
+      at = end_of_string(text, at);
+    } else {
+      ++at;
+    }
+  }
+  if (at >= text.size()) return std::nullopt;
+  const std::string_view before = text.substr(0, at);
+  const std::size_t line_end = before.rfind('\n');
+  const std::string_view line =
+      before.substr(line_end == std::string_view::npos ? 0 : line_end + 1);
+  const auto is_character = [](char byte) { return (byte & 0xC0) != 0x80; };
+  return TomlPlace{static_cast<std::uint32_t>(1 + std::ranges::count(before, '\n')),
+                   static_cast<std::uint32_t>(1 + std::ranges::count_if(line, is_character))};
+}
+
 }  // namespace
 
 const TomlNode* TomlNode::find(std::string_view key) const {
@@ -59,6 +103,9 @@ sys::Error error_at(std::string_view file, TomlPlace place, std::string_view wha
 }
 
 sys::Result<TomlNode> parse_toml(std::string_view text, std::string_view file) {
+  if (const auto place = find_stray_letter(text)) {
+    return tl::unexpected(error_at(file, *place, "not an ASCII letter; put it in quotes"));
+  }
   const toml::parse_result parsed = toml::parse(text, file);
   if (!parsed) {
     return tl::unexpected(

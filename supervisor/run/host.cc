@@ -13,6 +13,8 @@
 namespace wardcase::supervisor {
 namespace {
 
+constexpr std::uint64_t kCountableFiles = 1'000'000;  // a second or two, and 64 MB meanwhile
+
 std::vector<unsigned> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -31,6 +33,7 @@ Host::Host(const HostOverrides& overrides)
     : can_choose_ids_(overrides.can_choose_ids.value_or(sandbox::can_choose_ids())),
       cpus_(usable_cpus()),
       landlock_abi_(overrides.landlock_abi.value_or(sandbox::landlock_abi())),
+      countable_files_(overrides.countable_files.value_or(kCountableFiles)),
       mountinfo_(overrides.mountinfo) {}
 
 sys::Status Host::be_locked() {

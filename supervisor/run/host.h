@@ -19,6 +19,7 @@ struct HostOverrides {
   std::optional<bool> can_choose_ids;
   std::optional<int> landlock_abi;
   std::optional<std::string> mountinfo;  // "": no control groups
+  std::optional<std::uint64_t> countable_files;
 };
 
 // What one supervisor knows of its host and holds there: the control group
@@ -33,6 +34,8 @@ class Host {
   // Processors that this process may run on.
   [[nodiscard]] const std::vector<unsigned>& cpus() const { return cpus_; }
   [[nodiscard]] int landlock_abi() const { return landlock_abi_; }
+  // How many files writable mounts may hold to be counted before a start.
+  [[nodiscard]] std::uint64_t countable_files() const { return countable_files_; }
 
   // A host id that no other box has.
   [[nodiscard]] sys::Result<sandbox::IdLease> lease_id();
@@ -51,6 +54,7 @@ class Host {
   bool can_choose_ids_;
   std::vector<unsigned> cpus_;
   int landlock_abi_;
+  std::uint64_t countable_files_;
   std::optional<std::string> mountinfo_;  // else that of /proc
   std::optional<sandbox::CgroupHost> cgroups_;
   std::optional<sandbox::StateLock> lock_;

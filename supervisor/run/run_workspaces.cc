@@ -26,28 +26,28 @@ std::vector<std::string> writable_sources(const RunSpec& spec) {
 void Run::Impl::measure_workspaces(const std::function<void()>& next) {
   const std::vector<std::string> sources = writable_sources(spec);
   if (sources.empty()) return next();
-  const auto owner = made.request.ids.is_leased ? std::nullopt : std::optional(::geteuid());
-  auto opened = WorkspaceQuota::open(loop, sources, owner,
-                                     {limit(LimitId::disk), limit(LimitId::disk_inodes)});
+  WorkspaceQuota::Rules rules;
+  rules.most = {limit(LimitId::disk), limit(LimitId::disk_inodes)};
+  rules.countable_files = host.countable_files();
+  if (!made.request.ids.is_leased) rules.owner = ::geteuid();
+  auto opened = WorkspaceQuota::open(loop, sources, rules);
   if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
   quota = *std::move(opened);
-  quota->measure_first([this, next](const sys::Status& counted) {
-    if (counted) {
-      marks.push_back({"counted_workspaces", Clock::now()});
-      return next();
-    }
-    const std::string because = counted.error().message();
+  quota->measure_first([this, next](const WorkspaceQuota::FirstLook& found) {
+    if (!found.refused.empty()) return fail_before_launch(RunStatus::setup_failed, found.refused);
+    marks.push_back({"counted_workspaces", Clock::now()});
+    if (found.uncountable.empty()) return next();
     if (made.limits.is_required(LimitId::disk)) {
       return fail_before_launch(RunStatus::setup_failed,
-                                "--disk: " + because + "; mount a smaller directory");
+                                "--disk: " + found.uncountable + "; mount a smaller directory");
     }
-    quota.reset();
+    record.isolation.degraded.push_back({"workspace_quota", found.uncountable,
+                                         "single files are limited, their sum is not",
+                                         "mount a smaller directory"});
     for (const LimitId id : {LimitId::disk, LimitId::disk_inodes}) {
       record.enforced_by[static_cast<std::size_t>(id)] = Enforcement::none;
     }
-    record.isolation.degraded.push_back({"workspace_quota", because,
-                                         "the size of single files is limited, their sum is not",
-                                         "mount a smaller directory"});
+    quota.reset();
     next();
   });
 }

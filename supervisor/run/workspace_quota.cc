@@ -29,8 +29,6 @@ constexpr int kPausesWithoutCause = 20;
 // As fast as a program can fill a disk: the next look comes before it could be past the budget.
 constexpr std::uint64_t kBytesPerMillisecond = 4ULL << 20;
 constexpr std::uint64_t kInodesPerMillisecond = 500;
-// What is there at the start, and how long it may take to count it.
-constexpr std::uint64_t kMostInodes = 1'000'000;
 constexpr seconds kLongestFirst{5};
 constexpr seconds kLongestLast{10};
 
@@ -39,8 +37,7 @@ std::uint64_t less(std::uint64_t from, std::uint64_t what) { return from - std::
 }  // namespace
 
 sys::Result<std::unique_ptr<WorkspaceQuota>> WorkspaceQuota::open(
-    EventLoop& loop, const std::vector<std::string>& paths, std::optional<uid_t> owner,
-    DiskUse most) {
+    EventLoop& loop, const std::vector<std::string>& paths, const Rules& rules) {
   std::vector<WorkspaceRoot> roots;
   for (const std::string& path : paths) {
     auto place = sys::open_at(AT_FDCWD, path.c_str(), O_PATH);
@@ -49,30 +46,39 @@ sys::Result<std::unique_ptr<WorkspaceQuota>> WorkspaceQuota::open(
     if (::fstat(place->get(), &info) < 0) {
       return tl::unexpected(sys::errno_error("look at '" + path + "'"));
     }
-    roots.push_back({path, *std::move(place), info.st_dev, owner.value_or(info.st_uid)});
+    roots.push_back({path, *std::move(place), info.st_dev, rules.owner.value_or(info.st_uid)});
   }
-  return std::unique_ptr<WorkspaceQuota>(new WorkspaceQuota(loop, std::move(roots), most));
+  return std::unique_ptr<WorkspaceQuota>(new WorkspaceQuota(loop, std::move(roots), rules));
 }
 
 // The coarse clock is the one that stamps files.
-WorkspaceQuota::WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, DiskUse most)
-    : loop_(loop), roots_(std::move(roots)), most_(most) {
+WorkspaceQuota::WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots,
+                               const Rules& rules)
+    : loop_(loop), roots_(std::move(roots)), rules_(rules) {
   (void)::clock_gettime(CLOCK_REALTIME_COARSE, &began_);
 }
 
 WorkspaceQuota::~WorkspaceQuota() { loop_.cancel(timer_); }
 
-void WorkspaceQuota::measure_first(std::function<void(sys::Status)> done) {
-  walk(Reopen::never, kLongestFirst, [this, done = std::move(done)] {
-    if (is_given_up_ || walk_->saw_too_many()) {
-      return done(tl::unexpected(sys::plain_error(
-          "'" + roots_.front().path +
-          "' and what else can be written to hold too many files to "
-          "count them before the start (more than " +
-          std::to_string(kMostInodes) + ", or " + std::to_string(kLongestFirst.count()) + " s)")));
+void WorkspaceQuota::measure_first(std::function<void(const FirstLook&)> done) {
+  WalkRules first = walk_rules(Reopen::never);
+  first.most_inodes = rules_.countable_files;
+  first.refuse_privileged = true;
+  walk(first, kLongestFirst, [this, done = std::move(done)] {
+    FirstLook found;
+    if (!walk_->privileged().empty()) {
+      found.refused = "'" + walk_->privileged() +
+                      "' gives rights to whoever runs it (setuid, setgid or capabilities), and "
+                      "the program could rewrite it; mount it read-only, or take that mode away";
+    } else if (is_given_up_ || walk_->saw_too_many()) {
+      found.uncountable =
+          "what can be written to holds too many files to count them before "
+          "the start (more than " +
+          std::to_string(rules_.countable_files) + ", or " + std::to_string(kLongestFirst.count()) +
+          " s)";
     }
     at_first_ = walk_->use();
-    done({});
+    done(found);
   });
 }
 
@@ -85,21 +91,30 @@ void WorkspaceQuota::watch(int proc, Done over) {
 void WorkspaceQuota::measure_last(Done done) {
   proc_ = -1;
   loop_.cancel(std::exchange(timer_, 0));
-  walk(Reopen::all, kLongestLast, std::move(done));
+  walk(walk_rules(Reopen::all), kLongestLast, std::move(done));
 }
 
 bool WorkspaceQuota::is_over() const {
   const DiskUse now = used();
-  return now.bytes > most_.bytes || now.inodes > most_.inodes;
+  return now.bytes > rules_.most.bytes || now.inodes > rules_.most.inodes;
 }
 
-void WorkspaceQuota::walk(Reopen reopen, seconds longest, Done walked) {
+WalkRules WorkspaceQuota::walk_rules(Reopen reopen) const {
+  return {reopen, began_, at_first_.inodes + rules_.most.inodes + rules_.countable_files,
+          /*refuse_privileged=*/false};
+}
+
+void WorkspaceQuota::walk_again() {
+  walk(walk_rules(Reopen::where_needed), kLongestLast, [this] { judge(); });
+}
+
+void WorkspaceQuota::walk(const WalkRules& with, seconds longest, Done walked) {
   walk_began_ = Clock::now();
   walk_deadline_ = walk_began_ + longest;
   walked_ = std::move(walked);
   is_given_up_ = false;
   free_at_walk_ = free_space();
-  walk_.emplace(roots_, WalkRules{reopen, began_, at_first_.inodes + most_.inodes + kMostInodes});
+  walk_.emplace(roots_, with);
   held_.reset();
   if (proc_ >= 0) held_.emplace(proc_, roots_, began_);
   go_on();
@@ -131,7 +146,7 @@ void WorkspaceQuota::look() {
                            : since >= std::max<Clock::duration>(kLongestWithoutWalk,
                                                                 kPausesWithoutCause * walk_took_);
   if (!is_time) return plan_next_look();
-  walk(Reopen::where_needed, kLongestLast, [this] { judge(); });
+  walk_again();
 }
 
 // Things that are moved and removed during a walk can make it say too much: only
@@ -145,7 +160,7 @@ void WorkspaceQuota::judge() {
     const Done over = std::move(over_);  // it may destroy this
     return over();
   }
-  walk(Reopen::where_needed, kLongestLast, [this] { judge(); });
+  walk_again();
 }
 
 void WorkspaceQuota::plan_next_look() {
@@ -154,8 +169,9 @@ void WorkspaceQuota::plan_next_look() {
   const auto room = [](std::uint64_t most, std::uint64_t use, std::uint64_t before,
                        std::uint64_t after) { return less(less(most, use), less(before, after)); };
   const std::uint64_t soonest = std::min(
-      room(most_.bytes, now.bytes, free_at_walk_.bytes, free.bytes) / kBytesPerMillisecond,
-      room(most_.inodes, now.inodes, free_at_walk_.inodes, free.inodes) / kInodesPerMillisecond);
+      room(rules_.most.bytes, now.bytes, free_at_walk_.bytes, free.bytes) / kBytesPerMillisecond,
+      room(rules_.most.inodes, now.inodes, free_at_walk_.inodes, free.inodes) /
+          kInodesPerMillisecond);
   const auto pause =
       std::clamp<std::uint64_t>(soonest, kShortestPause.count(), kLongestPause.count());
   timer_ = loop_.at(Clock::now() + milliseconds(pause), [this] { look(); });
@@ -186,7 +202,8 @@ DiskUse WorkspaceQuota::used() const {
 
 bool WorkspaceQuota::could_be_over(const DiskUse& lost) const {
   const DiskUse now = used();
-  return now.bytes + lost.bytes > most_.bytes || now.inodes + lost.inodes > most_.inodes;
+  return now.bytes + lost.bytes > rules_.most.bytes ||
+         now.inodes + lost.inodes > rules_.most.inodes;
 }
 
 }  // namespace wardcase::supervisor

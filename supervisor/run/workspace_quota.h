@@ -30,19 +30,30 @@ class WorkspaceQuota {
  public:
   using Done = std::function<void()>;
 
-  // Fails where a directory can't be opened, naming it. `owner`: whose the program's
-  // files are on the host; nullopt: those of each directory's own owner, as its ids are mapped.
+  struct Rules {
+    DiskUse most;                       // what may be added
+    std::uint64_t countable_files = 0;  // where more are there at the start, nothing is watched
+    // Whose the program's files are on the host; nullopt: those of each directory's own
+    // owner, as its ids are mapped.
+    std::optional<uid_t> owner;
+  };
+
+  // Fails where a directory can't be opened, naming it.
   static sys::Result<std::unique_ptr<WorkspaceQuota>> open(EventLoop& loop,
                                                            const std::vector<std::string>& paths,
-                                                           std::optional<uid_t> owner,
-                                                           DiskUse most);
+                                                           const Rules& rules);
   WorkspaceQuota(const WorkspaceQuota&) = delete;
   WorkspaceQuota& operator=(const WorkspaceQuota&) = delete;
   ~WorkspaceQuota();
 
-  // Counts what is there. An error: it is too much to be counted, and nothing can be watched.
-  // Each `done` is called once, perhaps before the call returns, and may destroy this.
-  void measure_first(std::function<void(sys::Status)> done);
+  // What the first look found that stands against a watch, as sentences; "" for nothing.
+  struct FirstLook {
+    std::string refused;      // a file that must not be given away: nothing may run
+    std::string uncountable;  // too many files: nothing can be watched
+  };
+  // Counts what is there. Each `done` is called once, perhaps before the call returns,
+  // and may destroy this.
+  void measure_first(std::function<void(const FirstLook&)> done);
   // `over` is called once, when two looks in a row found more than the budget.
   void watch(int proc, Done over);
   // Ends the watch and looks once more; then is_over() is the truth. Directories that the
@@ -52,9 +63,11 @@ class WorkspaceQuota {
   [[nodiscard]] bool is_over() const;
 
  private:
-  WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, DiskUse most);
+  WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, const Rules& rules);
 
-  void walk(Reopen reopen, std::chrono::seconds longest, Done walked);
+  void walk(const WalkRules& with, std::chrono::seconds longest, Done walked);
+  void walk_again();
+  [[nodiscard]] WalkRules walk_rules(Reopen reopen) const;
   void go_on();
   void look();
   void judge();
@@ -65,7 +78,7 @@ class WorkspaceQuota {
 
   EventLoop& loop_;
   std::vector<WorkspaceRoot> roots_;
-  DiskUse most_;
+  Rules rules_;
   timespec began_ = {};
   DiskUse at_first_;
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = 512;  // of st_blocks, whatever the file system (stat(2))
 constexpr int kEntriesBetweenClocks = 32;
+constexpr const char* kCapabilities = "security.capability";
 
 bool is_same(const struct stat& info, dev_t device, ino_t inode) {
   return info.st_dev == device && info.st_ino == inode;
@@ -28,7 +30,7 @@ WorkspaceWalk::WorkspaceWalk(std::span<const WorkspaceRoot> roots, const WalkRul
 bool WorkspaceWalk::step(Clock::time_point until) {
   do {
     for (int i = 0; i < kEntriesBetweenClocks; ++i) {
-      if (saw_too_many() || !advance()) return true;
+      if (saw_too_many() || !privileged_.empty() || !advance()) return true;
     }
   } while (Clock::now() < until);
   return false;
@@ -74,7 +76,8 @@ void WorkspaceWalk::begin_root() {
   struct stat info = {};
   if (::fstat(root_->place.get(), &info) < 0) return;
   add(info);
-  if (S_ISDIR(info.st_mode)) enter("");
+  if (S_ISDIR(info.st_mode)) return enter("");
+  check_privileged(info, nullptr);
 }
 
 bool WorkspaceWalk::fill() {
@@ -91,6 +94,28 @@ void WorkspaceWalk::look_at(const char* name) {
   if (info.st_dev != root_->device || seen_.contains({info.st_dev, info.st_ino})) return;
   add(info);
   if (S_ISDIR(info.st_mode)) levels_.back().waiting.emplace_back(name);
+  check_privileged(info, name);
+}
+
+// `name` is in the directory that we are in; nullptr: the root itself.
+void WorkspaceWalk::check_privileged(const struct stat& info, const char* name) {
+  constexpr mode_t kAnyExecute = S_IXUSR | S_IXGRP | S_IXOTH;
+  constexpr mode_t kGroupRuns = S_ISGID | S_IXGRP;  // without the second it means locks
+  if (!rules_.refuse_privileged || !S_ISREG(info.st_mode) || info.st_uid != root_->owner) return;
+  bool is_privileged = (info.st_mode & S_ISUID) != 0 || (info.st_mode & kGroupRuns) == kGroupRuns;
+  if (!is_privileged && (info.st_mode & kAnyExecute) != 0) {
+    std::string place = "/proc/self/fd/" + std::to_string(name ? here_.get() : root_->place.get());
+    if (name != nullptr) place.append("/").append(name);
+    // The last link of a path is not followed, but the root's own name is one.
+    is_privileged = (name != nullptr ? ::lgetxattr(place.c_str(), kCapabilities, nullptr, 0)
+                                     : ::getxattr(place.c_str(), kCapabilities, nullptr, 0)) > 0;
+  }
+  if (!is_privileged) return;
+  privileged_ = root_->path;
+  for (std::size_t depth = 1; depth < levels_.size(); ++depth) {
+    privileged_.append("/").append(levels_[depth].name);
+  }
+  if (name != nullptr) privileged_.append("/").append(name);
 }
 
 // "" is the root itself. A directory that was put in the place of another since it

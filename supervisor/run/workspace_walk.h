@@ -40,8 +40,9 @@ enum class Reopen : std::uint8_t { never, where_needed, all };
 
 struct WalkRules {
   Reopen reopen = Reopen::never;
-  timespec began = {};            // of the run, by the clock of the file system
-  std::uint64_t most_inodes = 0;  // the walk ends when it has seen more
+  timespec began = {};             // of the run, by the clock of the file system
+  std::uint64_t most_inodes = 0;   // the walk ends when it has seen more
+  bool refuse_privileged = false;  // the walk ends at a file that privileged() then names
 };
 
 // Adds up what is in some trees, in small steps, while a hostile program changes
@@ -59,6 +60,9 @@ class WorkspaceWalk {
 
   [[nodiscard]] const DiskUse& use() const { return use_; }
   [[nodiscard]] bool saw_too_many() const { return seen_.size() > rules_.most_inodes; }
+  // A file of the owner that gives rights to whoever runs it (setuid, setgid, capabilities):
+  // written to through a mapping, it would keep them. "" where none was met.
+  [[nodiscard]] const std::string& privileged() const { return privileged_; }
   // Counts one more inode that was found elsewhere, unless the walk has seen it.
   void add(const struct stat& info);
 
@@ -83,6 +87,7 @@ class WorkspaceWalk {
   void begin_root();
   bool fill();
   void look_at(const char* name);
+  void check_privileged(const struct stat& info, const char* name);
   void enter(std::string name);
   void climb();
   void reopen_path();
@@ -102,6 +107,7 @@ class WorkspaceWalk {
   std::size_t entries_size_ = 0;
   std::unordered_set<Key, Hash> seen_;
   DiskUse use_;
+  std::string privileged_;
 };
 
 }  // namespace wardcase::supervisor

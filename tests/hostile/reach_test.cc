@@ -78,13 +78,29 @@ TEST_P(HostileReach, AnAbstractSocketOfTheHostIsOutOfReach) {
   EXPECT_EQ(hostile("abstract_socket", {name}).out(), "armed\nECONNREFUSED\n");
 }
 
+// A setuid file in an archive that everybody can read.
+std::string make_archive(Caller caller, const ScratchDirectory& place) {
+  const std::string tool = place.write("tool", "text", 04755);
+  EXPECT_EQ(::chmod(tool.c_str(), 04755), 0);  // its giving away took the mode off
+  const std::string archive = place.write("archive.tar", "");
+  const Outcome packed =
+      Command::other(caller, {"/bin/tar", "-cf", archive, "-C", place.path().string(), "tool"})
+          .finish();
+  EXPECT_EQ(packed.exit_code, 0) << packed;
+  return archive;
+}
+
 TEST_P(HostileReach, NoSetidFileIsLeftInADirectoryOfTheHost) {
   const ScratchDirectory shared(caller());
+  const ScratchDirectory other(caller());
+  const std::string archive = make_archive(caller(), other);
   const Record record =
-      hostile("setid_files", {"/out"}, {"-v", shared.path().string() + ":/out:rw"});
+      hostile("setid_files", {"/out", "/archive.tar"},
+              {"-v", shared.path().string() + ":/out:rw", "-v", archive + ":/archive.tar"});
   EXPECT_EQ(record.out(), "armed\n") << record;
   EXPECT_TRUE(std::filesystem::exists(shared.path() / "chmod"));  // plain files can be made
-  for (const auto& entry : std::filesystem::directory_iterator(shared.path())) {
+  EXPECT_TRUE(std::filesystem::exists(shared.path() / "extracted/tool"));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(shared.path())) {
     struct stat status {};
     ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 06000U, 0U) << entry.path();
@@ -92,10 +108,16 @@ TEST_P(HostileReach, NoSetidFileIsLeftInADirectoryOfTheHost) {
 
   const ScratchDirectory outside(caller());
   const Outcome control =
-      Command::other(caller(),
-                     {Workplace::get().program("setid_files").string(), outside.path().string()})
+      Command::other(caller(), {Workplace::get().program("setid_files").string(),
+                                outside.path().string(), archive})
           .finish();
-  EXPECT_NE(control.out().find("setid: open\n"), std::string::npos) << control;
+  for (const char* way :
+       {"open", "openat", "creat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "openat2",
+        "linked", "high_bits", "by_link", "directory", "extracted/tool"}) {
+    EXPECT_NE(control.out().find(std::string("setid: ") + way + "\n"), std::string::npos)
+        << way << ": " << control;
+  }
+  EXPECT_EQ(control.out().find("capabilities: setxattr\n") != std::string::npos, is_root());
 }
 
 TEST_P(HostileReach, TheHostsDevNullStaysAsItIs) {

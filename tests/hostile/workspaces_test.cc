@@ -70,5 +70,39 @@ TEST_P(HostileWorkspaces, WhatIsWrittenRightBeforeTheEndIsSeen) {
   EXPECT_EQ(std::filesystem::file_size(directory.path() / "file"), 9 * kMebibyte);
 }
 
+// The kernel takes the mode away from a file that is written to, but not from one that
+// is changed through a mapping: what the control shows is why such a file is not given away.
+TEST_P(HostileWorkspaces, AProgramThatGivesRightsIsNotThereToBeRewritten) {
+  constexpr const char* kRewrite =
+      "import mmap\n"
+      "print('armed', flush=True)\n"
+      "with open('tool', 'r+b') as file: mmap.mmap(file.fileno(), 0)[0:4] = b'EVIL'";
+  const auto mode_of = [](const std::string& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return status.st_mode & 07777U;
+  };
+  for (const mode_t mode : {04755U, 02755U}) {
+    const ScratchDirectory directory(caller());
+    const std::string tool = directory.write("tool", "good", mode);
+    ASSERT_EQ(::chmod(tool.c_str(), mode), 0);  // its giving away took the mode off
+    const Record record = python(kRewrite, {"--workspace", directory.path().string() + ":rw"});
+    EXPECT_EQ(record.status(), "setup_failed") << record;
+    EXPECT_NE(record.text("error").find(tool), std::string::npos) << record;
+    EXPECT_EQ(read_file(tool), "good");
+
+    const Outcome control =
+        Command::other(caller(), {"/usr/bin/env", "-C", directory.path().string(),
+                                  "/usr/bin/python3", "-c", kRewrite})
+            .finish();
+    EXPECT_EQ(control.out(), "armed\n") << control;
+    EXPECT_EQ(read_file(tool), "EVIL");
+    EXPECT_EQ(mode_of(tool), mode);
+  }
+  const ScratchDirectory plain(caller());
+  (void)plain.write("tool", "good", 0755);
+  EXPECT_EQ(python(kRewrite, {"--workspace", plain.path().string() + ":rw"}).status(), "exited");
+}
+
 }  // namespace
 }  // namespace wardcase::test

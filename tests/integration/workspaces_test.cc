@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
 
+#include "tests/support/in_process_run.h"
+#include "tests/support/observed_run.h"
 #include "tests/support/wardcase_command.h"
 
 namespace wardcase::test {
@@ -109,6 +112,38 @@ TEST_P(Workspaces, ManySmallFilesEndAtTheLimitOfInodes) {
 TEST_P(Workspaces, ADirectoryThatIsOnlyReadHasNoWatcher) {
   const Record record = record_of({"--workspace", path().string(), "--", "true"});
   EXPECT_EQ(record.text("enforced_by.disk"), "rlimit") << record;
+}
+
+// What a host says that can count two files only.
+supervisor::RunRecord run_beside_too_many(const std::string& directory, bool is_required) {
+  supervisor::HostOverrides host;
+  host.countable_files = 2;
+  supervisor::RunSpec spec = spec_of({"/bin/true"});
+  spec.mounts = {{directory, "/box", policies::MountMode::read_write}};
+  if (is_required) spec.limits.require(policies::LimitId::disk, 1 << 20);
+  return run_in_process(std::move(spec), host).record;
+}
+
+TEST_P(Workspaces, WhatCantBeCountedIsRefusedOrTold) {
+  for (const char* name : {"a", "b", "c"}) (void)directory().write(name, "");
+  const std::string found = check_as(caller(), [&]() -> std::string {
+    constexpr auto kDisk = static_cast<std::size_t>(policies::LimitId::disk);
+    const auto refused = run_beside_too_many(path(), /*is_required=*/true);
+    if (refused.status != supervisor::RunStatus::setup_failed ||
+        refused.error.find("--disk: ") != 0) {
+      return "it was asked for and not refused: " + refused.error;
+    }
+    const auto told = run_beside_too_many(path(), /*is_required=*/false);
+    if (told.status != supervisor::RunStatus::exited ||
+        told.enforced_by[kDisk] != sandbox::Enforcement::none) {
+      return "the default does not say that nothing holds it: " + told.error;
+    }
+    const auto& degraded = told.isolation.degraded;
+    const bool is_listed = std::ranges::any_of(
+        degraded, [](const auto& entry) { return entry.feature == "workspace_quota"; });
+    return is_listed ? "" : "it is not listed as degraded";
+  });
+  EXPECT_EQ(found, "");
 }
 
 TEST_P(Workspaces, TheCommandSaysWhichLimitItWas) {

@@ -29,6 +29,22 @@ const auto& limit(const Policy& policy, LimitId id) {
   return policy.limits[static_cast<std::size_t>(id)];
 }
 
+TEST(PolicyReader, RefusesATableWithoutANameThatCanBeOne) {
+  for (const char* text : {"[$]", "[=]", "[ \x01]", "[[,]]", "[a.$]"}) {
+    EXPECT_EQ(refusal(text).rfind("p.toml:2:", 0), 0U) << text << ": " << refusal(text);
+  }
+}
+
+TEST(PolicyReader, LettersOutsideOfQuotesAreRefusedByTheirPlace) {
+  EXPECT_EQ(refusal("name = \"\u00e9\\\"\"\n[é]"),
+            "p.toml:3:2: not an ASCII letter; put it in quotes");
+  EXPECT_EQ(refusal("name = 'ü' ö"), "p.toml:2:12: not an ASCII letter; put it in quotes");
+  const Policy policy = read("# é\nname = \"é\"\ndescription = \"\"\"é\n\\\"\"\"\"\" # é\n");
+  EXPECT_EQ(policy.name->value, "é");
+  EXPECT_EQ(policy.description->value, "é\n\"\"");
+  EXPECT_EQ(read("name = '''é\\''' # ''' é").name->value, "é\\");
+}
+
 TEST(PolicyReader, ReadsEachKeyAndRemembersItsLine) {
   const Policy policy = read(R"(extends = "base"
 description = "d"

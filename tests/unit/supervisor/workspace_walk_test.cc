@@ -44,7 +44,7 @@ class AWorkspaceWalk : public testing::Test {
   void write(const fs::path& name, std::size_t bytes) const {
     std::ofstream(top_ / name, std::ios::binary) << std::string(bytes, 'x');
   }
-  [[nodiscard]] DiskUse count(const WalkRules& rules = {Reopen::never, {}, kMany}) const {
+  [[nodiscard]] DiskUse count(const WalkRules& rules = {.most_inodes = kMany}) const {
     WorkspaceWalk walk(roots_, rules);
     while (!walk.step(Clock::now() + 10ms)) {
     }
@@ -111,7 +111,7 @@ TEST_F(AWorkspaceWalk, SurvivesDirectoriesThatAreMovedAwayBelowIt) {
   const DiskUse all = count();
   // At each of many moments: the directory that it is in goes somewhere else, and comes back.
   for (int moment = 0; moment < 40; ++moment) {
-    WorkspaceWalk walk(roots(), {Reopen::never, {}, kMany});
+    WorkspaceWalk walk(roots(), {.most_inodes = kMany});
     bool is_over = false;
     for (int i = 0; i < moment && !is_over; ++i) is_over = walk.step(Clock::now());
     fs::rename(top() / "a/b", top() / "elsewhere/b");
@@ -124,7 +124,7 @@ TEST_F(AWorkspaceWalk, SurvivesDirectoriesThatAreMovedAwayBelowIt) {
 
 TEST_F(AWorkspaceWalk, GivesUpWhereThereIsMoreThanItMaySee) {
   for (int i = 0; i < 100; ++i) write(std::to_string(i), 1);
-  WorkspaceWalk walk(roots(), {Reopen::never, {}, 50});
+  WorkspaceWalk walk(roots(), {.most_inodes = 50});
   while (!walk.step(Clock::now())) {
   }
   EXPECT_TRUE(walk.saw_too_many());
@@ -143,11 +143,11 @@ TEST_F(AWorkspaceWalk, OpensToTheirOwnerOnlyDirectoriesThatWereTouchedSince) {
   timespec later = {};
   ASSERT_EQ(::clock_gettime(CLOCK_REALTIME, &later), 0);
   later.tv_sec += 10;
-  (void)count({Reopen::all, later, kMany});
+  (void)count({.reopen = Reopen::all, .began = later, .most_inodes = kMany});
   EXPECT_EQ(mode(), 0050U);
-  (void)count({Reopen::never, {}, kMany});
+  (void)count({.most_inodes = kMany});
   EXPECT_EQ(mode(), 0050U);
-  EXPECT_EQ(count({Reopen::all, {}, kMany}).inodes, 3U);
+  EXPECT_EQ(count({.reopen = Reopen::all, .most_inodes = kMany}).inodes, 3U);
   EXPECT_EQ(mode(), 0750U);
 }
 
