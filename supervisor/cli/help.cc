@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
@@ -31,6 +32,7 @@ constexpr std::string_view kOverview =
 
 Verbs:
   run       run a program in a fresh box
+  explain   tell what became of a past run, and why
   policy    list, show and check policies: what a run may do
   config    show and check what the configuration files say
   doctor    try each thing that a box needs on this host, and say what to fix
@@ -104,6 +106,7 @@ int help_command(std::span<const std::string> words) {
   if (verb == "run") return print_run_help();
   if (verb == "policy") return print_policy_help();
   if (verb == "config") return print_config_help();
+  if (verb == "explain") return print_explain_help();
   if (verb == "doctor") {
     return print(
         "wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or\n"
@@ -111,10 +114,11 @@ int help_command(std::span<const std::string> words) {
   }
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help")
-    return print("wardcase help [VERB]: shows help. Verbs: run policy config doctor version.\n");
+    return print(
+        "wardcase help [VERB]: shows help. Verbs: run explain policy config doctor version.\n");
   Console(Verbosity::normal)
       .say("help " + verb +
-           ": no such verb; it is one of run, policy, config, doctor, version, help");
+           ": no such verb; it is one of run, explain, policy, config, doctor, version, help");
   return kWrongUse;
 }
 

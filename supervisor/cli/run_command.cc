@@ -13,6 +13,7 @@
 
 #include "supervisor/cli/caller_terminal.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/mounts.h"
 #include "supervisor/cli/run_options.h"
@@ -130,6 +131,7 @@ int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
   // Signals do what they always do again: writing to stderr may wait.
   if (!turned) return fail(console_, turned.error());
   if (late_signal_ == 0 && !output_.has_given_up()) tell_end();
+  if (output_.record()) remember_run(*output_.record(), console_);
   return exit_code();
 }
 
@@ -190,7 +192,8 @@ void Conductor::tell_end() const {
   if (const std::string reason = explain_end(record); !reason.empty()) console_.say(reason);
   if (record.unkillable) console_.say("some processes could not be killed and still exist");
   // The lines above have told it already.
-  if (!record.hint.empty() && record.hint != hint_of_refusal(record)) console_.say("hint: " + record.hint);
+  if (!record.hint.empty() && record.hint != hint_of_refusal(record))
+    console_.say("hint: " + record.hint);
   if (!record.isolation.effective.empty()) {
     for (const std::string& line : describe_isolation(record)) console_.say_more(line);
   }

@@ -48,10 +48,10 @@ struct RunSpec {
   std::vector<policies::Mount>
       system_mounts;  // of languages and --interpreter: read-only, never id-mapped for uid 0
   policies::Network network = policies::Network::none;
-  std::string policy = "default";           // its name, for messages
-  std::vector<std::string> require;         // features without which nothing may run
-  policies::SyscallChanges syscalls;        // what the policy changes of the built-in rules
-  bool execute_writable = true;             // false: Landlock denies it where it can
+  std::string policy = "default";     // its name, for messages
+  std::vector<std::string> require;   // features without which nothing may run
+  policies::SyscallChanges syscalls;  // what the policy changes of the built-in rules
+  bool execute_writable = true;       // false: Landlock denies it where it can
   policies::Confinement confinement = policies::Confinement::namespaces;
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
