@@ -25,6 +25,17 @@ class Refusals : public WithCaller {
     for (const std::string& word : attempt(call)) flags.push_back(word);
     return flags;
   }
+  // The same attempt of a wardcase that a test program has executed.
+  [[nodiscard]] static Record record_under(const std::vector<std::string>& around,
+                                           std::vector<std::string> flags,
+                                           const std::string& call) {
+    std::vector<std::string> argv = {Workplace::get().program(around.front()).string()};
+    argv.insert(argv.end(), around.begin() + 1, around.end());
+    argv.push_back(Workplace::get().command().string());
+    argv.insert(argv.end(), {"run", "--json"});
+    for (const std::string& word : with(std::move(flags), call)) argv.push_back(word);
+    return Command::other(caller(), std::move(argv)).finish().record();
+  }
 
  private:
   ScratchDirectory files_;
@@ -110,18 +121,32 @@ TEST_P(Refusals, AnAllowListMayKillAllElse) {
 }
 
 TEST_P(Refusals, WhereAnotherListensTheErrnoStaysAndTheRecordSaysSo) {
-  const auto under = [&](std::vector<std::string> flags, const std::string& call) {
-    std::vector<std::string> argv = {Workplace::get().program("under_listener").string(),
-                                     Workplace::get().command().string(), "run", "--json"};
-    for (const std::string& word : with(std::move(flags), call)) argv.push_back(word);
-    return Command::other(caller(), std::move(argv)).finish().record();
-  };
-  const Record record = under({}, "mount");
+  const Record record = record_under({"under_listener"}, {}, "mount");
   EXPECT_EQ(record.out(), "armed\nmount EPERM\n") << record;
   EXPECT_TRUE(record.is_null("denied_syscalls"));
   EXPECT_TRUE(record.is_degraded("syscall_notification"));
-  const Record killed = under({"--policy", policy(kKillsAcct)}, "acct");
+  const Record killed = record_under({"under_listener"}, {"--policy", policy(kKillsAcct)}, "acct");
   EXPECT_EQ(killed.out(), "armed\nacct signal " + std::to_string(SIGSYS) + "\n") << killed;
+}
+
+TEST_P(Refusals, OnAKernelWithoutListenersTheErrnoStaysToo) {
+  const Record record = record_under({"older_kernel", "no-listener"}, {}, "mount");
+  EXPECT_EQ(record.out(), "armed\nmount EPERM\n") << record;
+  EXPECT_TRUE(record.is_null("denied_syscalls"));
+  EXPECT_TRUE(record.is_degraded("syscall_notification"));
+}
+
+TEST_P(Refusals, OnAKernelWithoutKillableWaitsTheyAreToldAllTheSame) {
+  const Record record = record_under({"older_kernel", "no-killable"}, {}, "mount");
+  EXPECT_EQ(record.out(), "armed\nmount EPERM\n") << record;
+  EXPECT_EQ(record.denied("mount"), 1);
+}
+
+TEST_P(Refusals, WhatCantBeAnsweredIsRefusedAllTheSame) {
+  const Record record = record_under({"older_kernel", "no-receive"}, {}, "mount");
+  EXPECT_EQ(record.out(), "armed\nmount ENOSYS\n") << record;
+  EXPECT_TRUE(record.is_null("denied_syscalls"));
+  EXPECT_TRUE(record.is_degraded("syscall_notification"));
 }
 
 TEST_P(Refusals, TheFewestOpenFilesLeaveRoomForTheListener) {
