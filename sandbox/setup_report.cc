@@ -50,6 +50,7 @@ constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"set_rlimits", "set the resource limits"},
     {"reset_signals", "reset signals"},
     {"install_filter", "install the system call filter"},
+    {"limit_files", "limit the open files"},
     {"exec", "execute the program"},
     {"announce_program", "hand out the program's pidfd"},
     {"hide_init", "hide init's memory"},

@@ -51,6 +51,7 @@ enum class SetupStep : std::uint8_t {
   set_rlimits,
   reset_signals,
   install_filter,
+  limit_files,
   exec,
   // init, while the program starts
   announce_program,

@@ -154,13 +154,29 @@ TEST_P(Refusals, TheFewestOpenFilesLeaveRoomForTheListener) {
   EXPECT_EQ(record.denied("mount"), 1) << record;
 }
 
-TEST_P(Refusals, ACallThatAStartNeedsCantBeDenied) {
+// The kernel holds by the sender's limit how many descriptors of one user are on their way.
+TEST_P(Refusals, ManyStartsAtOnceWithFewOpenFilesAllWork) {
+  const std::string start =
+      Workplace::get().command().string() + " run --open-files 8 -- /bin/sh -c 'ulimit -n'";
   const Outcome outcome =
-      run({"--policy", policy("[syscalls]\ndeny = ['sendmsg']"), "--", "/bin/true"});
-  EXPECT_EQ(outcome.exit_code, 125);
-  EXPECT_NE(outcome.err().find("syscalls.deny 'sendmsg': no program could be started without it"),
-            std::string::npos)
-      << outcome;
+      Command::other(caller(), {"/bin/sh", "-c",
+                                "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do " + start +
+                                    " & done; wait"})
+          .finish();
+  EXPECT_EQ(outcome.err(), "");
+  EXPECT_EQ(occurrences(outcome.out(), "8\n"), 16U) << outcome;
+}
+
+TEST_P(Refusals, ACallThatAStartNeedsCantBeDenied) {
+  for (const std::string call : {"execve", "sendmsg", "prlimit64"}) {
+    const Outcome outcome =
+        run({"--policy", policy("[syscalls]\ndeny = ['" + call + "']"), "--", "/bin/true"});
+    EXPECT_EQ(outcome.exit_code, 125);
+    EXPECT_NE(
+        outcome.err().find("syscalls.deny '" + call + "': no program could be started without it"),
+        std::string::npos)
+        << outcome;
+  }
 }
 
 TEST_P(Refusals, AreOpenedByFlagWhereThePolicyLetsThem) {
