@@ -12,9 +12,11 @@ namespace wardcase::policies {
 namespace {
 
 // Between the loading of the filter and the program's own first call: "ready" is
-// sent, exec tried, a failure told. Without the rest nothing could ever end.
-constexpr std::string_view kAlwaysAllowed[] = {
-    "execve", "sendmsg", "clock_gettime", "exit", "exit_group", "rt_sigreturn", "restart_syscall"};
+// sent, the open files are limited, exec is tried, a failure told. Without the rest nothing could
+// ever end.
+constexpr std::string_view kAlwaysAllowed[] = {"execve",        "sendmsg",        "prlimit64",
+                                               "clock_gettime", "exit",           "exit_group",
+                                               "rt_sigreturn",  "restart_syscall"};
 
 // Rules that look at arguments and may be lifted as a whole, besides the groups.
 constexpr std::string_view kLiftable[] = {"unshare", "clone",   "socket",     "socketpair",
@@ -104,7 +106,9 @@ std::optional<std::string_view> why_refused(std::string_view call) {
 
 bool can_be_lifted(std::string_view call) { return why_refused(call) || has(kLiftable, call); }
 
-bool needs_it_to_start(std::string_view call) { return call == "execve" || call == "sendmsg"; }
+bool needs_it_to_start(std::string_view call) {
+  return call == "execve" || call == "sendmsg" || call == "prlimit64";
+}
 
 std::string_view answer_name(Answer answer) {
   const auto* const found = std::ranges::find(kAnswers, answer, &NamedAnswer::answer);

@@ -59,13 +59,28 @@ int restrict_paths(Child& child) noexcept {
 
 // Nothing is raised above the hard limit that we came with: root without
 // CAP_SYS_RESOURCE can't, and need not.
+int set_rlimit(const PlanRlimit& wanted) noexcept {
+  rlimit64 limit = {};
+  if (::syscall(SYS_prlimit64, 0, wanted.resource, nullptr, &limit) < 0) return errno;
+  if (wanted.hard < limit.rlim_max) limit.rlim_max = wanted.hard;
+  limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
+  return ::syscall(SYS_prlimit64, 0, wanted.resource, &limit, nullptr) < 0 ? errno : 0;
+}
+
 int set_rlimits(Child& child) noexcept {
   for (const PlanRlimit& wanted : plan_list<PlanRlimit>(child.plan, child.plan.rlimits)) {
-    rlimit64 limit = {};
-    if (::syscall(SYS_prlimit64, 0, wanted.resource, nullptr, &limit) < 0) return errno;
-    if (wanted.hard < limit.rlim_max) limit.rlim_max = wanted.hard;
-    limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
-    if (::syscall(SYS_prlimit64, 0, wanted.resource, &limit, nullptr) < 0) return errno;
+    if (wanted.resource == RLIMIT_NOFILE) continue;
+    if (const int error = set_rlimit(wanted); error != 0) return error;
+  }
+  return 0;
+}
+
+// A limit of its own: the kernel also holds by it how many descriptors of one user may be
+// on their way through sockets, those of other runs included.
+int limit_files(Child& child) noexcept {
+  for (const PlanRlimit& wanted : plan_list<PlanRlimit>(child.plan, child.plan.rlimits)) {
+    if (wanted.resource != RLIMIT_NOFILE) continue;
+    if (const int error = set_rlimit(wanted); error != 0) return error;
   }
   return 0;
 }
@@ -92,17 +107,6 @@ int hold_at_exec(Child& child) noexcept {
   return ::syscall(SYS_ptrace, PTRACE_TRACEME, 0, nullptr, nullptr) < 0 ? errno : 0;
 }
 
-// All but the setup socket goes, which exec would have closed as well: the listener
-// needs a number below the limit of open files, however low that is.
-int keep_setup_socket(Child& child) noexcept {
-  constexpr int kSetup = 3;
-  if (child.channel != kSetup) {
-    if (::syscall(SYS_dup3, child.channel, kSetup, O_CLOEXEC) < 0) return errno;
-    child.channel = kSetup;
-  }
-  return sys::close_range(kSetup + 1, ~0U, 0) < 0 ? errno : 0;
-}
-
 // The descriptor that notifies of refused calls; -1 with errno where there can be none.
 int load_notifying(const sock_fprog& program) noexcept {
   constexpr unsigned kListener = SECCOMP_FILTER_FLAG_NEW_LISTENER;
@@ -112,13 +116,12 @@ int load_notifying(const sock_fprog& program) noexcept {
   return fd < 0 && errno == EINVAL ? sys::seccomp_set_filter(kListener, program) : fd;
 }
 
-// Once it is loaded the supervisor is told: from here on only exec is left. What the
-// filter refuses waits for the supervisor, and so it must let through what sends this.
+// Once it is loaded the supervisor is told. What the filter refuses waits for the
+// supervisor, and so it must let through what sends this, and what the steps below call.
 int install_filter(Child& child) noexcept {
   auto filter = plan_list<sock_filter>(child.plan, child.plan.filter);
   int listener = -1;
   if (!filter.empty()) {
-    if (const int error = keep_setup_socket(child); error != 0) return error;
     const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
     listener = load_notifying(program);
     if (listener < 0) {
@@ -171,7 +174,8 @@ constexpr Step kSteps[] = {
     {SetupStep::set_rlimits, set_rlimits},        // after the last descriptor of our own was opened
     {SetupStep::reset_signals, reset_signals},
     {SetupStep::hold_at_exec, hold_at_exec},      // the filter refuses it
-    {SetupStep::install_filter, install_filter},  // last: no step above has to pass the filter
+    {SetupStep::install_filter, install_filter},  // late: no step above has to pass the filter
+    {SetupStep::limit_files, limit_files},        // after the listener was sent
     {SetupStep::exec, exec_program},
 };
 

@@ -51,6 +51,7 @@ constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"reset_signals", "reset signals"},
     {"hold_at_exec", "arrange to be held at its start"},
     {"install_filter", "install the system call filter"},
+    {"limit_files", "limit the open files"},
     {"exec", "execute the program"},
     {"announce_program", "hand out the program's pidfd"},
     {"hide_init", "hide init's memory"},

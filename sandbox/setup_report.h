@@ -52,6 +52,7 @@ enum class SetupStep : std::uint8_t {
   reset_signals,
   hold_at_exec,
   install_filter,
+  limit_files,
   exec,
   // init, while the program starts
   announce_program,

@@ -10,6 +10,7 @@
 
 #include "supervisor/cli/completion.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/manual.h"
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
@@ -135,6 +136,7 @@ int help_command(std::span<const std::string> words) {
   if (verb == "run") return print_run_help();
   if (verb == "policy") return print_policy_help();
   if (verb == "config") return print_config_help();
+  if (verb == "explain") return print_explain_help();
   if (verb == "doctor") {
     return print(
         "wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or\n"

@@ -13,6 +13,7 @@
 
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
+#include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_command.h"
@@ -58,6 +59,7 @@ int dispatch(std::span<const std::string> words) {
   if (wants_help) return supervisor::help_command(words.first(1));
   if (verb == "policy") return supervisor::policy_command(rest);
   if (verb == "config") return supervisor::config_command(rest);
+  if (verb == "explain") return supervisor::explain_command(rest);
   if (verb == "doctor" || verb == "version" || verb == "--version") {
     if (!rest.empty()) {
       Console(Verbosity::normal).say(verb + ": takes no arguments, not '" + rest[0] + "'");

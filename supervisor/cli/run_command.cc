@@ -14,6 +14,7 @@
 #include "supervisor/cli/caller_terminal.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/dry_run.h"
+#include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/mounts.h"
 #include "supervisor/cli/run_options.h"
@@ -131,6 +132,7 @@ int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
   // Signals do what they always do again: writing to stderr may wait.
   if (!turned) return fail(console_, turned.error());
   if (late_signal_ == 0 && !output_.has_given_up()) tell_end();
+  if (output_.record()) remember_run(*output_.record(), console_);
   return exit_code();
 }
 

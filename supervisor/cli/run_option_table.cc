@@ -74,7 +74,8 @@ std::vector<OptionRow> sight_options() {
        "Without it WARDCASE_POLICY or the configuration chooses one, else it is default. See "
        "wardcase-policy(5)."},
       {"allow-syscalls", "", "NAME,...",
-       "let these system calls through, where the policy says that they may be", kSight, ""},
+       "let these system calls through, where the policy says that they may be", kSight,
+       "They must stand in syscalls.openable of the policy. May be repeated."},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty", kSight},
       {"tty", "t", "", "give the program a terminal of its own, which ours shows; implies -i",
        kSight,

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/verbs.h"
 
+#include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
@@ -17,6 +18,7 @@ std::vector<OptionRow> no_options() { return {}; }
 std::span<const Verb> verb_table() {
   static const Verb kVerbs[] = {
       {"run", "run a program in a fresh box", {}, run_option_table, /*runs_program=*/true},
+      {"explain", "tell what became of a past run, and why", {}, explain_option_table},
       {"policy",
        "list, show and check policies: what a run may do",
        {"list", "show", "check"},

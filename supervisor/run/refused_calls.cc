@@ -3,6 +3,7 @@
 #include "supervisor/run/refused_calls.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sandbox/syscall_names.h"
 #include "supervisor/run/call_detail.h"
@@ -34,27 +35,27 @@ std::string remedy_for(const std::string& name, const RunSpec& spec) {
 
 }  // namespace
 
-Answer RefusedCalls::note(const seccomp_data& call) {
+RefusedCalls::Noted RefusedCalls::note(const seccomp_data& call) {
   const auto number = static_cast<std::uint32_t>(call.nr);
   std::string name = sandbox::syscall_name(number);
   if (name.empty()) name = "system call " + std::to_string(number);
   policies::SyscallArguments arguments = {};
   std::ranges::copy(call.args, arguments.begin());
   const policies::SyscallRule* rule = policies::rule_of(rules_, name);
-  const auto known = std::ranges::find(calls_, name, &DeniedCall::name);
-  if (known != calls_.end()) {
-    ++known->count;
-  } else {
+  auto noted = std::ranges::find(calls_, name, &DeniedCall::name);
+  if (noted == calls_.end()) {
     calls_.push_back(
         {.name = name,
-         .count = 1,
+         .count = 0,
          .detail = describe_arguments(name, arguments),
          .why = rule != nullptr && !rule->why.empty() ? rule->why : "no rule allows it",
          .remedy = remedy_for(name, spec_)});
+    noted = std::prev(calls_.end());
   }
+  ++noted->count;
   // Whatever else we make of it: it was notified, and so it is not let through.
-  return policies::answer_to(rules_, rule, arguments) == Answer::kill ? Answer::kill
-                                                                      : Answer::eperm;
+  const bool kills = policies::answer_to(rules_, rule, arguments) == Answer::kill;
+  return {kills ? Answer::kill : Answer::eperm, *noted};
 }
 
 std::string hint_of_refusal(const RunRecord& record) {

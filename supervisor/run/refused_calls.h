@@ -20,8 +20,11 @@ class RefusedCalls {
   RefusedCalls(const policies::SyscallPolicy& rules, const RunSpec& spec)
       : rules_(rules), spec_(spec) {}
 
-  // Notes the call and says what the policy answers to it: eperm or kill.
-  policies::Answer note(const seccomp_data& call);
+  struct Noted {
+    policies::Answer answer;  // the policy's: eperm or kill
+    const DeniedCall& call;   // until the next one
+  };
+  Noted note(const seccomp_data& call);
 
   // In the order of their first calls.
   [[nodiscard]] const std::vector<DeniedCall>& calls() const { return calls_; }

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "sandbox/sys/kernel.h"
+#include "sandbox/sys/retry.h"
 #include "supervisor/run/run_state.h"
 
 // Calls that the policy refuses wait until they are answered here. One is answered a
@@ -13,11 +14,12 @@
 namespace wardcase::supervisor {
 namespace {
 
+constexpr std::string_view kFeature = "syscall_notification";
 constexpr std::chrono::milliseconds kWhile{100};
 constexpr int kAnswersInAWhile = 200;
 
 Degraded describe_missing_listener(int error) {
-  Degraded weaker = {"syscall_notification", sys::Error{error, "make a listener"}.message(),
+  Degraded weaker = {std::string(kFeature), sys::Error{error, "make a listener"}.message(),
                      "refused calls get their errno untold; a kill ends the one process, by SIGSYS",
                      "a kernel from 5.0 with CONFIG_SECCOMP_FILTER"};
   if (error == EBUSY) {
@@ -48,17 +50,32 @@ void Run::Impl::on_refused_call(std::uint32_t events) {
     return;
   }
   seccomp_notif call = {};
-  // Fails where the caller was killed in between.
-  if (sys::receive_notification(listener.get(), call) < 0) return;
-  if (refused->note(call.data) == policies::Answer::kill) {
-    const DeniedCall& last = refused->calls().back();
+  if (sys::receive_notification(listener.get(), call) < 0) {
+    // ENOENT: the caller was killed in between.
+    if (errno != ENOENT && errno != EINTR) stop_listening(errno);
+    return;
+  }
+  const RefusedCalls::Noted noted = refused->note(call.data);
+  if (noted.answer == policies::Answer::kill) {
     set_cause(RunStatus::denied, "policy '" + spec.policy + "' ends the run at " +
-                                     name_with_detail(last) + ": " + last.why);
+                                     name_with_detail(noted.call) + ": " + noted.call.why);
     kill_tree();  // unanswered: it never gets past the call
     return;
   }
-  (void)sys::answer_notification(listener.get(), call.id, EPERM);
+  const int sent = sys::retry_eintr(
+      [&]() noexcept { return sys::answer_notification(listener.get(), call.id, EPERM); });
+  if (sent < 0 && errno != ENOENT) return stop_listening(errno);
   slow_down_refusals();
+}
+
+// Without a listener the kernel answers ENOSYS to whoever waits and to all that come.
+void Run::Impl::stop_listening(int error) {
+  loop.forget(listener.get());
+  listener.reset();
+  refused.reset();
+  record.isolation.degraded.push_back(
+      {std::string(kFeature), sys::Error{error, "answer a refused call"}.message(),
+       "calls that the policy refuses or kills get ENOSYS from then on", ""});
 }
 
 void Run::Impl::slow_down_refusals() {

@@ -79,6 +79,7 @@ struct Run::Impl {
   void watch_refusals(ReceivedMessage& ready);
   void on_refused_call(std::uint32_t events);
   void slow_down_refusals();
+  void stop_listening(int error);
 
   // run_watch.cc
   void arm_limits();

@@ -25,6 +25,17 @@ class Refusals : public WithCaller {
     for (const std::string& word : attempt(call)) flags.push_back(word);
     return flags;
   }
+  // The same attempt of a wardcase that a test program has executed.
+  [[nodiscard]] static Record record_under(const std::vector<std::string>& around,
+                                           std::vector<std::string> flags,
+                                           const std::string& call) {
+    std::vector<std::string> argv = {Workplace::get().program(around.front()).string()};
+    argv.insert(argv.end(), around.begin() + 1, around.end());
+    argv.push_back(Workplace::get().command().string());
+    argv.insert(argv.end(), {"run", "--json"});
+    for (const std::string& word : with(std::move(flags), call)) argv.push_back(word);
+    return Command::other(caller(), std::move(argv)).finish().record();
+  }
 
  private:
   ScratchDirectory files_;
@@ -110,18 +121,32 @@ TEST_P(Refusals, AnAllowListMayKillAllElse) {
 }
 
 TEST_P(Refusals, WhereAnotherListensTheErrnoStaysAndTheRecordSaysSo) {
-  const auto under = [&](std::vector<std::string> flags, const std::string& call) {
-    std::vector<std::string> argv = {Workplace::get().program("under_listener").string(),
-                                     Workplace::get().command().string(), "run", "--json"};
-    for (const std::string& word : with(std::move(flags), call)) argv.push_back(word);
-    return Command::other(caller(), std::move(argv)).finish().record();
-  };
-  const Record record = under({}, "mount");
+  const Record record = record_under({"under_listener"}, {}, "mount");
   EXPECT_EQ(record.out(), "armed\nmount EPERM\n") << record;
   EXPECT_TRUE(record.is_null("denied_syscalls"));
   EXPECT_TRUE(record.is_degraded("syscall_notification"));
-  const Record killed = under({"--policy", policy(kKillsAcct)}, "acct");
+  const Record killed = record_under({"under_listener"}, {"--policy", policy(kKillsAcct)}, "acct");
   EXPECT_EQ(killed.out(), "armed\nacct signal " + std::to_string(SIGSYS) + "\n") << killed;
+}
+
+TEST_P(Refusals, OnAKernelWithoutListenersTheErrnoStaysToo) {
+  const Record record = record_under({"older_kernel", "no-listener"}, {}, "mount");
+  EXPECT_EQ(record.out(), "armed\nmount EPERM\n") << record;
+  EXPECT_TRUE(record.is_null("denied_syscalls"));
+  EXPECT_TRUE(record.is_degraded("syscall_notification"));
+}
+
+TEST_P(Refusals, OnAKernelWithoutKillableWaitsTheyAreToldAllTheSame) {
+  const Record record = record_under({"older_kernel", "no-killable"}, {}, "mount");
+  EXPECT_EQ(record.out(), "armed\nmount EPERM\n") << record;
+  EXPECT_EQ(record.denied("mount"), 1);
+}
+
+TEST_P(Refusals, WhatCantBeAnsweredIsRefusedAllTheSame) {
+  const Record record = record_under({"older_kernel", "no-receive"}, {}, "mount");
+  EXPECT_EQ(record.out(), "armed\nmount ENOSYS\n") << record;
+  EXPECT_TRUE(record.is_null("denied_syscalls"));
+  EXPECT_TRUE(record.is_degraded("syscall_notification"));
 }
 
 TEST_P(Refusals, TheFewestOpenFilesLeaveRoomForTheListener) {
@@ -129,13 +154,29 @@ TEST_P(Refusals, TheFewestOpenFilesLeaveRoomForTheListener) {
   EXPECT_EQ(record.denied("mount"), 1) << record;
 }
 
-TEST_P(Refusals, ACallThatAStartNeedsCantBeDenied) {
+// The kernel holds by the sender's limit how many descriptors of one user are on their way.
+TEST_P(Refusals, ManyStartsAtOnceWithFewOpenFilesAllWork) {
+  const std::string start =
+      Workplace::get().command().string() + " run --open-files 8 -- /bin/sh -c 'ulimit -n'";
   const Outcome outcome =
-      run({"--policy", policy("[syscalls]\ndeny = ['sendmsg']"), "--", "/bin/true"});
-  EXPECT_EQ(outcome.exit_code, 125);
-  EXPECT_NE(outcome.err().find("syscalls.deny 'sendmsg': no program could be started without it"),
-            std::string::npos)
-      << outcome;
+      Command::other(caller(), {"/bin/sh", "-c",
+                                "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do " + start +
+                                    " & done; wait"})
+          .finish();
+  EXPECT_EQ(outcome.err(), "");
+  EXPECT_EQ(occurrences(outcome.out(), "8\n"), 16U) << outcome;
+}
+
+TEST_P(Refusals, ACallThatAStartNeedsCantBeDenied) {
+  for (const std::string call : {"execve", "sendmsg", "prlimit64"}) {
+    const Outcome outcome =
+        run({"--policy", policy("[syscalls]\ndeny = ['" + call + "']"), "--", "/bin/true"});
+    EXPECT_EQ(outcome.exit_code, 125);
+    EXPECT_NE(
+        outcome.err().find("syscalls.deny '" + call + "': no program could be started without it"),
+        std::string::npos)
+        << outcome;
+  }
 }
 
 TEST_P(Refusals, AreOpenedByFlagWhereThePolicyLetsThem) {

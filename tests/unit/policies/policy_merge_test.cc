@@ -99,10 +99,11 @@ TEST(PolicyLayers, TheUserRaisesBuiltInMaximaButNotTheAdministrators) {
 
 TEST(PolicyLayers, AProjectMayOnlyTighten) {
   PolicyLayers layers;
-  layers.project = layer(".wardcase.toml",
-                         "execute_writable = false\nrequire = [\"landlock\"]\n"
-                         "[limits]\ntimeout = 5\ncpu_time = 3\ncpus = 1\n[limits.max]\npids = 9\n"
-                         "[network]\nallowed = [\"none\"]\n[syscalls]\ndeny = [\"ptrace\"]");
+  layers.project =
+      layer(".wardcase.toml",
+            "execute_writable = false\nrequire = [\"landlock\"]\n"
+            "[limits]\ntimeout = 5\ncpu_time = 3\ncpus = 1\n[limits.max]\npids = 9\n"
+            "[network]\nallowed = [\"none\"]\n[syscalls]\ndeny = [\"ptrace\"]\nopenable = []");
   const Limits limits = combined(layers);
   EXPECT_EQ(limits.get(LimitId::timeout), 5000U);
   EXPECT_EQ(limits.get(LimitId::pids), 9U);
@@ -124,6 +125,7 @@ TEST(PolicyLayers, EachLooserValueOfAProjectIsRefusedByName) {
         "host_network = \"r\"",
         "policy = \"default\"", "confinement = \"landlock\"", "execute_writable = true",
         "[environment]\nA = \"b\"", "[[mount]]\nsource = \"/a\"\ntarget = \"/b\"",
+        "[syscalls]\nopenable = [\"@other-processes\", \"mount\"]",
         "[syscalls]\nallow = [\"read\"]", "[syscalls]\ndefault = \"allow\"",
         "[dangerous.syscalls]\nptrace = \"r\""}) {
     EXPECT_NE(refused(text).find("may only tighten"), std::string::npos) << text;
@@ -162,6 +164,8 @@ TEST(PolicyCheck, WeakeningNeedsAReason) {
   EXPECT_EQ(
       contradictions("[syscalls]\nallow = [\"ptrace\"]\n[dangerous.syscalls]\nptrace = \"r\""), "");
   EXPECT_NE(contradictions("[dangerous.syscalls]\nprlimit64 = \"r\""), "");
+  EXPECT_NE(contradictions("[syscalls]\nopenable = [\"read\"]"), "");
+  EXPECT_EQ(contradictions("[syscalls]\nopenable = [\"read\"]\ndefault = \"kill\""), "");
 }
 
 TEST(PolicyCheck, RefusesWhatSwitchesOffWhatItRequires) {

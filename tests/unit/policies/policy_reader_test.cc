@@ -69,6 +69,7 @@ mode = "rw"
 [syscalls]
 default = "errno:EPERM"
 allow = ["@files", "read"]
+openable = ["@other-processes", "unshare"]
 deny = ["ptrace", { call = "clone3", as = "errno:ENOSYS", why = "w" }]
 [environment]
 LANG = "C"
@@ -93,6 +94,8 @@ unshare = "u"
   EXPECT_EQ(policy.standard_answer->value, Answer::eperm);
   EXPECT_EQ(policy.allowed_calls.size(), 2U);
   EXPECT_EQ(policy.denied_calls.at(1).value.answer, Answer::enosys);
+  EXPECT_EQ(policy.openable_calls->value,
+            (std::vector<std::string>{"@other-processes", "unshare"}));
   EXPECT_EQ(policy.environment.at(0).value.value, "C");
   EXPECT_TRUE(has_danger(policy, "host_network"));
   EXPECT_TRUE(has_danger(policy, "syscalls.unshare"));

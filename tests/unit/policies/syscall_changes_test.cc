@@ -22,6 +22,51 @@ class Changed : public testing::Test {
   SyscallChanges changes;
 };
 
+TEST_F(Changed, AnswersToACallAreThoseOfItsRule) {
+  const SyscallPolicy policy = default_syscall_policy({.refuse_setid_modes = true});
+  EXPECT_EQ(rule_of(policy, "read"), nullptr);
+  EXPECT_EQ(answer_to(policy, nullptr, {}), Answer::allow);
+  for (const SyscallRule& rule : policy.rules) {
+    EXPECT_EQ(rule_of(policy, rule.name), &rule);
+    for (const std::uint64_t first : {0ULL, 1ULL, 2ULL, 16ULL, 0x1000'0000ULL, 1ULL << 32}) {
+      for (const std::uint64_t second : {0ULL, 1ULL, 8ULL, 0100ULL, 06000ULL, 0x5412ULL}) {
+        const test::Arguments arguments = {first, second, second, second, 0, 0};
+        EXPECT_EQ(answer_to(policy, &rule, arguments), test::evaluate_rule(rule, arguments))
+            << rule.name;
+      }
+    }
+  }
+}
+
+TEST_F(Changed, WhatIsOpenableIsOpenedByName) {
+  changes.openable = {"ptrace", "getcwd"};
+  ASSERT_TRUE(open_call(changes, "ptrace", "p"));
+  EXPECT_EQ(ask("ptrace"), Answer::allow);
+  EXPECT_EQ(changes.opened, std::vector<std::string>{"ptrace"});
+  EXPECT_EQ(open_call(changes, "mount", "p").error().message(),
+            "policy 'p' does not let it be opened; it would have to stand in syscalls.openable "
+            "there");
+  EXPECT_EQ(open_call(changes, "prlimit64", "p").error().message(),
+            "policy 'p' has no rule for it that can be lifted");
+  changes.lifted.push_back("mount");
+  EXPECT_TRUE(open_call(changes, "mount", "p"));  // it is open already
+  changes.denied = {{"getcwd", {}, Answer::eperm, "w"}};
+  EXPECT_EQ(open_call(changes, "getcwd", "p").error().message(),
+            "policy 'p' denies it (syscalls.deny)");
+}
+
+TEST_F(Changed, OpeningAddsToAnAllowListWithinTheRulesOfInit) {
+  changes.standard = Answer::kill;
+  changes.openable = {"getcwd", "prlimit64"};
+  EXPECT_EQ(ask("getcwd"), Answer::kill);
+  ASSERT_TRUE(open_call(changes, "getcwd", "p"));
+  ASSERT_TRUE(open_call(changes, "prlimit64", "p"));
+  EXPECT_FALSE(open_call(changes, "read", "p"));
+  EXPECT_EQ(ask("getcwd"), Answer::allow);
+  EXPECT_EQ(ask("prlimit64", {0}), Answer::allow);
+  EXPECT_EQ(ask("prlimit64", {1}), Answer::eperm);
+}
+
 TEST_F(Changed, NothingIsChangedWithoutChanges) {
   EXPECT_EQ(ask("read"), Answer::allow);
   EXPECT_EQ(ask("mount"), Answer::eperm);

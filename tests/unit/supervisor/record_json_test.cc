@@ -41,6 +41,7 @@ RunRecord full_record() {
       .requested = {"pid_namespace"},
       .effective = {"pid_namespace"},
       .degraded = {{"memory_cgroup", "no such hierarchy", "watcher", "delegate it"}}};
+  record.denied_syscalls = {{"ptrace", 3, "PTRACE_ATTACH", "", ""}};
   record.error = "out of memory: limit 128 MiB, peak 128 MiB";
   record.hint = "raise it with --memory";
   return record;
@@ -63,8 +64,19 @@ TEST(RecordJson, TellsTheNamesOfTheContract) {
   EXPECT_EQ(object.at("enforced_by").at("memory"), "cgroup1");
   EXPECT_EQ(object.at("enforced_by").at("pids"), "none");
   EXPECT_EQ(object.at("isolation").at("degraded").at(0).at("instead"), "watcher");
-  EXPECT_TRUE(object.at("denied_syscalls").is_null());
+  EXPECT_EQ(object.at("denied_syscalls").at(0).at("name"), "ptrace");
   EXPECT_EQ(object.at("start"), "cold");
+}
+
+TEST(RecordJson, ListsTheCallsThatWereRefused) {
+  RunRecord record = full_record();
+  record.denied_syscalls.reset();
+  EXPECT_TRUE(parse(to_json(record)).at("denied_syscalls").is_null());
+  record.denied_syscalls.emplace();
+  EXPECT_EQ(parse(to_json(record)).at("denied_syscalls").as_array().size(), 0U);
+  record.denied_syscalls->push_back({"ptrace", 3, "PTRACE_ATTACH", "w", "r"});
+  EXPECT_EQ(json::serialize(parse(to_json(record)).at("denied_syscalls")),
+            R"([{"name":"ptrace","count":3,"detail":"PTRACE_ATTACH"}])");
 }
 
 TEST(RecordJson, TellsWholeProcessorsAsAnInteger) {

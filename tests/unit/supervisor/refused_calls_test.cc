@@ -30,7 +30,7 @@ class RefusedCallsTest : public testing::Test {
     data.nr = static_cast<int>(number);
     std::size_t at = 0;
     for (const std::uint64_t argument : arguments) data.args[at++] = argument;
-    return refused_.note(data);
+    return refused_.note(data).answer;
   }
   const DeniedCall& last() { return refused_.calls().back(); }
 
