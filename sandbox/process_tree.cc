@@ -206,12 +206,13 @@ TreeUsage read_tree_usage(pid_t init) {
   return usage;
 }
 
-std::vector<pid_t> list_tree(pid_t init) {
-  std::vector<pid_t> processes;
+std::vector<pid_t> list_tree_threads(pid_t init) {
+  std::vector<pid_t> threads;
   walk(init, [&](const Process& process) {
-    if (process.pid != init && !is_dead(process.stat)) processes.push_back(process.pid);
+    if (process.pid == init || is_dead(process.stat)) return;
+    for_each_task(process.pid, [&](pid_t thread) { threads.push_back(thread); });
   });
-  return processes;
+  return threads;
 }
 
 std::uint64_t read_tree_pss(pid_t init) {

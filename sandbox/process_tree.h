@@ -22,8 +22,8 @@ struct TreeUsage {
 };
 [[nodiscard]] TreeUsage read_tree_usage(pid_t init);
 
-// All that live below init, itself left out.
-[[nodiscard]] std::vector<pid_t> list_tree(pid_t init);
+// All threads that live below init, itself left out.
+[[nodiscard]] std::vector<pid_t> list_tree_threads(pid_t init);
 
 // The sum of proportional sizes (smaps_rollup): exact, and slow. Falls back to
 // the resident size where a process forbids to look.

@@ -116,7 +116,7 @@ void WorkspaceQuota::walk(const WalkRules& with, seconds longest, Done walked) {
   free_at_walk_ = free_space();
   walk_.emplace(roots_, with);
   held_.reset();
-  if (init_ > 0) held_.emplace(init_, roots_, began_);
+  if (init_ > 0) held_.emplace(init_, roots_, began_, rules_.open_files);
   go_on();
 }
 

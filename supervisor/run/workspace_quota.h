@@ -33,6 +33,7 @@ class WorkspaceQuota {
   struct Rules {
     DiskUse most;                       // what may be added
     std::uint64_t countable_files = 0;  // where more are there at the start, nothing is watched
+    std::uint64_t open_files = 0;       // of one process
     // Whose the program's files are on the host; nullopt: those of each directory's own
     // owner, as its ids are mapped.
     std::optional<uid_t> owner;
