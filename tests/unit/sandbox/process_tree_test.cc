@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <thread>
@@ -115,6 +116,9 @@ TEST(ProcessTree, FindsChildrenOfThreads) {
   const TreeUsage usage = read_tree_usage(tree.init());
   EXPECT_EQ(usage.processes, 2U);
   EXPECT_EQ(usage.threads, 3U);
+  const std::vector<pid_t> threads = list_tree_threads(tree.init());
+  EXPECT_EQ(threads.size(), 3U);
+  EXPECT_EQ(std::ranges::count(threads, tree.init()), 0);
 }
 
 TEST(ProcessTree, FindsManyChildren) {
