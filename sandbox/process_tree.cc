@@ -127,6 +127,17 @@ void visit_all(int proc, Visit visit) {
   }
 }
 
+void append_children(int tasks, pid_t thread, std::vector<pid_t>& processes) {
+  const auto text = sys::read_file(tasks, process_path(thread, "children").data());
+  if (!text) return;
+  const char* const end = text->data() + text->size();
+  for (const char* at = text->data(); at < end; ++at) {  // each pid is followed by a space
+    pid_t pid = 0;
+    at = std::from_chars(at, end, pid).ptr;
+    if (pid != 0) processes.push_back(pid);
+  }
+}
+
 std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 std::optional<std::uint64_t> read_pss(int proc, pid_t pid) {
@@ -167,14 +178,6 @@ TreeUsage read_tree_usage(int proc) {
   return usage;
 }
 
-std::vector<pid_t> list_tree(int proc) {
-  std::vector<pid_t> processes;
-  visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
-    if (pid != kInit && stat && !is_dead(*stat)) processes.push_back(pid);
-  });
-  return processes;
-}
-
 std::uint64_t read_tree_pss(int proc) {
   std::uint64_t bytes = 0;
   visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
@@ -182,6 +185,23 @@ std::uint64_t read_tree_pss(int proc) {
     bytes += read_pss(proc, pid).value_or(stat->resident_pages * page_size());
   });
   return bytes;
+}
+
+std::vector<pid_t> list_tree_threads(pid_t init) {
+  std::vector<pid_t> processes = {init};
+  std::vector<pid_t> threads;
+  const sys::UniqueFd proc = open_read(AT_FDCWD, "/proc", O_DIRECTORY);
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const pid_t pid = processes[i];
+    const sys::UniqueFd tasks =
+        open_read(proc.get(), process_path(pid, "task").data(), O_DIRECTORY);
+    if (!tasks.is_open()) continue;
+    for (const pid_t thread : list_ids(tasks.get(), ".")) {
+      append_children(tasks.get(), thread, processes);
+      if (pid != init) threads.push_back(thread);
+    }
+  }
+  return threads;
 }
 
 }  // namespace wardcase::sandbox

@@ -25,11 +25,14 @@ struct TreeUsage {
 };
 [[nodiscard]] TreeUsage read_tree_usage(int proc);
 
-// All that live, init left out: their numbers in the box, and in its /proc.
-[[nodiscard]] std::vector<pid_t> list_tree(int proc);
 
 // The sum of proportional sizes (smaps_rollup): exact, and slow. Falls back to
 // the resident size where a process forbids to look.
 [[nodiscard]] std::uint64_t read_tree_pss(int proc);
+
+// All threads that live below init, itself left out, by the host's numbers: only such
+// ones open a pidfd. They are found from parent to child in the host's /proc, so that
+// what changes its parent meanwhile may be missed once.
+[[nodiscard]] std::vector<pid_t> list_tree_threads(pid_t init);
 
 }  // namespace wardcase::sandbox

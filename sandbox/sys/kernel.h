@@ -126,8 +126,12 @@ inline int landlock_restrict_self(int ruleset) noexcept {
   return static_cast<int>(::syscall(SYS_landlock_restrict_self, ruleset, 0));
 }
 // <sys/pidfd.h> of glibc 2.36 has no C linkage for C++.
-inline int pidfd_open(pid_t pid) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+inline constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, from 6.9
+inline int pidfd_open(pid_t pid, unsigned flags = 0) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, flags));
+}
+inline int pidfd_getfd(int pidfd, int number) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd, number, 0));
 }
 inline int pidfd_send_signal(int pidfd, int signal, unsigned flags) noexcept {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, flags));

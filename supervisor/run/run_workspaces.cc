@@ -29,6 +29,7 @@ void Run::Impl::measure_workspaces(const std::function<void()>& next) {
   WorkspaceQuota::Rules rules;
   rules.most = {limit(LimitId::disk), limit(LimitId::disk_inodes)};
   rules.countable_files = host.countable_files();
+  rules.open_files = limit(LimitId::open_files);
   if (!made.request.ids.is_leased) rules.owner = ::geteuid();
   auto opened = WorkspaceQuota::open(loop, sources, rules);
   if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
@@ -55,7 +56,7 @@ void Run::Impl::measure_workspaces(const std::function<void()>& next) {
 // No grace: each moment of it would be spent on filling the host's disk.
 void Run::Impl::watch_workspaces() {
   if (quota == nullptr) return;
-  quota->watch(box_proc.get(), [this] {
+  quota->watch(box.init, [this] {
     if (phase != Phase::running && phase != Phase::terminating) return;
     note_limit(LimitId::disk);
     set_cause(RunStatus::disk_limit, describe_disk_limit());

@@ -82,14 +82,14 @@ void WorkspaceQuota::measure_first(std::function<void(const FirstLook&)> done) {
   });
 }
 
-void WorkspaceQuota::watch(int proc, Done over) {
-  proc_ = proc;
+void WorkspaceQuota::watch(pid_t init, Done over) {
+  init_ = init;
   over_ = std::move(over);
   plan_next_look();
 }
 
 void WorkspaceQuota::measure_last(Done done) {
-  proc_ = -1;
+  init_ = -1;
   loop_.cancel(std::exchange(timer_, 0));
   walk(walk_rules(Reopen::all), kLongestLast, std::move(done));
 }
@@ -116,7 +116,7 @@ void WorkspaceQuota::walk(const WalkRules& with, seconds longest, Done walked) {
   free_at_walk_ = free_space();
   walk_.emplace(roots_, with);
   held_.reset();
-  if (proc_ >= 0) held_.emplace(proc_, roots_, began_);
+  if (init_ > 0) held_.emplace(init_, roots_, began_, rules_.open_files);
   go_on();
 }
 

@@ -33,6 +33,7 @@ class WorkspaceQuota {
   struct Rules {
     DiskUse most;                       // what may be added
     std::uint64_t countable_files = 0;  // where more are there at the start, nothing is watched
+    std::uint64_t open_files = 0;       // of one process
     // Whose the program's files are on the host; nullopt: those of each directory's own
     // owner, as its ids are mapped.
     std::optional<uid_t> owner;
@@ -55,7 +56,7 @@ class WorkspaceQuota {
   // and may destroy this.
   void measure_first(std::function<void(const FirstLook&)> done);
   // `over` is called once, when two looks in a row found more than the budget.
-  void watch(int proc, Done over);
+  void watch(pid_t init, Done over);
   // Ends the watch and looks once more; then is_over() is the truth. Directories that the
   // program closed to their own owner are opened to him again.
   void measure_last(Done done);
@@ -91,7 +92,7 @@ class WorkspaceQuota {
   DiskUse free_at_walk_;
   bool is_given_up_ = false;  // the walk took too long
 
-  int proc_ = -1;  // the /proc of the box that is watched; borrowed
+  pid_t init_ = -1;  // of the box that is watched
   bool was_over_ = false;
   Done over_;
   EventLoop::TimerId timer_ = 0;

@@ -45,6 +45,10 @@ TEST_P(HostileWorkspaces, ManyFilesEndAtTheLimit) { expect_held("plain"); }
 
 TEST_P(HostileWorkspaces, FilesWithoutANameCountAsWell) { expect_held("unnamed"); }
 
+TEST_P(HostileWorkspaces, ProcessesThatMayNotBeLookedAtHideNothing) { expect_held("hidden"); }
+
+TEST_P(HostileWorkspaces, DescriptorsOfASingleThreadCountAsWell) { expect_held("apart"); }
+
 TEST_P(HostileWorkspaces, DirectoriesThatAreClosedHideNothing) { expect_held("closed"); }
 
 TEST_P(HostileWorkspaces, ADirectoryThatKeepsMovingDoesNotEscape) { expect_held("moved"); }

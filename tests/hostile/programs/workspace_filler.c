@@ -5,14 +5,19 @@
 // it holds the program to less, in the way that argv[1] names:
 //   plain     one file after the other
 //   unnamed   files that were removed and are only held open
+//   hidden    the same, by a process whose descriptors an ordinary user may not list
+//   apart     the same, by a thread with descriptors of its own
 //   closed    in directories that their owner may not look into
 //   moved     in a directory that never stays where it is
 // Expected: the run ends as disk_limit. Told to put in little, it prints "filled".
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +38,7 @@ static int put_block(const char* name) {
 static void put(const char* way, int number) {
   char name[64];
   snprintf(name, sizeof name, "file%d", number);
-  if (strcmp(way, "unnamed") == 0) {
+  if (strcmp(way, "unnamed") == 0 || strcmp(way, "hidden") == 0 || strcmp(way, "apart") == 0) {
     put_block(name);  // the descriptor stays
     unlink(name);
   } else if (strcmp(way, "closed") == 0) {
@@ -52,17 +57,27 @@ static void put(const char* way, int number) {
   }
 }
 
-int main(int argc, char** argv) {
-  if (argc != 4 || chdir(argv[2]) != 0) return 2;
-  mkdir("here", 0755);
-  puts("armed");
-  fflush(stdout);
+static void* fill(void* words) {
+  char** argv = words;
+  if (strcmp(argv[1], "apart") == 0 && unshare(CLONE_FILES) != 0) exit(4);
   const int blocks = atoi(argv[3]);
   for (int i = 1; i <= blocks; ++i) {
     put(argv[1], i);
     pause_ms(2);
   }
   pause_ms(100);
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 4 || chdir(argv[2]) != 0) return 2;
+  mkdir("here", 0755);
+  puts("armed");
+  fflush(stdout);
+  if (strcmp(argv[1], "hidden") == 0) prctl(PR_SET_DUMPABLE, 0);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, fill, argv) != 0) return 5;
+  pthread_join(thread, NULL);
   puts("filled");
   return 0;
 }

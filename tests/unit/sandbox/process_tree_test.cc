@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -92,6 +93,7 @@ class Tree {
     char ready = 0;
     for (int i = 0; i < times; ++i) ASSERT_EQ(::read(pipe_[0], &ready, 1), 1);
   }
+  [[nodiscard]] pid_t init() const { return init_; }
   [[nodiscard]] int proc() const { return proc_.get(); }
 
  private:
@@ -140,6 +142,9 @@ TEST(ProcessTree, FindsChildrenOfThreads) {
   const TreeUsage usage = read_tree_usage(tree.proc());
   EXPECT_EQ(usage.processes, 2U);
   EXPECT_EQ(usage.threads, 3U);
+  const std::vector<pid_t> threads = list_tree_threads(tree.init());
+  EXPECT_EQ(threads.size(), 3U);
+  EXPECT_EQ(std::ranges::count(threads, tree.init()), 0);
 }
 
 TEST(ProcessTree, FindsManyChildren) {
