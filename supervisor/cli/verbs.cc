@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/verbs.h"
 
+#include "supervisor/cli/doctor.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
@@ -30,7 +31,7 @@ std::span<const Verb> verb_table() {
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},
-       no_options},
+       doctor_option_table},
       {"version", "tell the version", {}, no_options},
       {"help", "show this, or the options of a verb: wardcase help run", {}, help_option_table},
   };

@@ -33,6 +33,12 @@ Host::Host(const HostOverrides& overrides)
       landlock_abi_(overrides.landlock_abi.value_or(sandbox::landlock_abi())),
       mountinfo_(overrides.mountinfo) {}
 
+std::string_view Host::cgroup_fix() const {
+  return cgroups_ && cgroups_->has_v1_controllers()
+             ? "run as root: control groups of version 1 are not given to users"
+             : "run as root, or in a session with a delegated control group";
+}
+
 sys::Status Host::be_locked() {
   if (lock_) return {};
   auto directory = sandbox::runtime_directory();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/cgroup.h"
@@ -41,6 +42,9 @@ class Host {
   // supervisors left.
   [[nodiscard]] sys::Result<std::unique_ptr<sandbox::Cgroup>> make_cgroup(
       const sandbox::CgroupLimits& limits, std::string* why);
+
+  // What an ordinary user can do to get control groups; after make_cgroup().
+  [[nodiscard]] std::string_view cgroup_fix() const;
 
  private:
   sys::Status be_locked();
