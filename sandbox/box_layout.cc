@@ -177,6 +177,15 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
   if (target.size() < 2 || target.front() != '/' || target.find("//") != std::string::npos) {
     return tl::unexpected(sys::plain_error("bind target '" + target + "': not a path in the box"));
   }
+  for (const auto& [leads_to, link] : symlinks_) {
+    const std::string path = "/" + link;
+    if (!is_at_or_below(target, path)) continue;
+    const std::string real =
+        leads_to.front() == '/' ? leads_to : path.substr(0, path.rfind('/') + 1) + leads_to;
+    return tl::unexpected(sys::plain_error("mount at '" + target + "': in the box '" + path +
+                                           "' is a link; write '" + real +
+                                           target.substr(path.size()) + "'"));
+  }
   struct stat found = {};
   if (!look(request.source, &found)) {
     return tl::unexpected(sys::errno_error("bind '" + request.source + "'"));
