@@ -182,9 +182,10 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
     if (!is_at_or_below(target, path)) continue;
     const std::string real =
         leads_to.front() == '/' ? leads_to : path.substr(0, path.rfind('/') + 1) + leads_to;
-    return tl::unexpected(sys::plain_error("mount at '" + target + "': in the box '" + path +
-                                           "' is a link; write '" + real +
-                                           target.substr(path.size()) + "'"));
+    std::string what = "mount at '" + target + "': in the box '";
+    what.append(path).append("' is a link; write '").append(real);
+    what.append(target, path.size()).append("'");
+    return tl::unexpected(sys::plain_error(what));
   }
   struct stat found = {};
   if (!look(request.source, &found)) {

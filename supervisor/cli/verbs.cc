@@ -16,7 +16,7 @@ std::vector<OptionRow> no_options() { return {}; }
 }  // namespace
 
 std::span<const Verb> verb_table() {
-  static const Verb kVerbs[] = {
+  static const Verb verbs[] = {
       {"run", "run a program in a fresh box", {}, run_option_table, /*runs_program=*/true},
       {"policy",
        "list, show and check policies: what a run may do",
@@ -35,7 +35,7 @@ std::span<const Verb> verb_table() {
       {"version", "tell the version", {}, no_options},
       {"help", "show this, or the options of a verb: wardcase help run", {}, help_option_table},
   };
-  return kVerbs;
+  return verbs;
 }
 
 std::string verb_names(std::string_view separator) {
