@@ -177,6 +177,16 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
   if (target.size() < 2 || target.front() != '/' || target.find("//") != std::string::npos) {
     return tl::unexpected(sys::plain_error("bind target '" + target + "': not a path in the box"));
   }
+  for (const auto& [leads_to, link] : symlinks_) {
+    const std::string path = "/" + link;
+    if (!is_at_or_below(target, path)) continue;
+    const std::string real =
+        leads_to.front() == '/' ? leads_to : path.substr(0, path.rfind('/') + 1) + leads_to;
+    std::string what = "mount at '" + target + "': in the box '";
+    what.append(path).append("' is a link; write '").append(real);
+    what.append(target, path.size()).append("'");
+    return tl::unexpected(sys::plain_error(what));
+  }
   struct stat found = {};
   if (!look(request.source, &found)) {
     return tl::unexpected(sys::errno_error("bind '" + request.source + "'"));

@@ -149,6 +149,11 @@ bool CgroupHost::may_create() const {
   });
 }
 
+bool CgroupHost::has_v1_controllers() const {
+  return std::any_of(hierarchies_.begin(), hierarchies_.end(),
+                     [](const Hierarchy& hierarchy) { return !hierarchy.controller.empty(); });
+}
+
 sys::Result<std::unique_ptr<Cgroup>> CgroupHost::create(const std::string& leaf,
                                                         const CgroupLimits& limits,
                                                         std::string* why) const {

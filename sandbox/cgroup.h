@@ -95,6 +95,9 @@ class CgroupHost {
   // Whether this caller may make groups somewhere; most ordinary users may not.
   [[nodiscard]] bool may_create() const;
 
+  // Whether controllers are in hierarchies of version 1, which are not for ordinary users.
+  [[nodiscard]] bool has_v1_controllers() const;
+
   // Makes the leaves of a run under `wardcase/` in each hierarchy, named
   // `leaf`, which begins with the name of the supervisor's lock (state_lock.h),
   // up to the first dot. A controller that is missing or can't be written is left

@@ -2,27 +2,13 @@
 // Copyright The wardcase authors
 #include "sandbox/host_check.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "policies/limits.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/host_probe.h"
 #include "sandbox/landlock.h"
-#include "sandbox/state_lock.h"
-#include "sandbox/sys/files.h"
 
 namespace wardcase::sandbox {
 
@@ -30,33 +16,15 @@ namespace {
 
 std::string error_text(int error) { return sys::Error{error, ""}.message().substr(2); }
 
-// A setting of the kernel, as text without its line break; "" where there is none.
-std::string setting(const char* path) {
-  const auto text = sys::read_file(AT_FDCWD, path);
-  if (!text) return "";
-  return text->substr(0, text->find('\n'));
-}
-
-bool is_filtered_from_outside() {
-  const auto status = sys::read_file(AT_FDCWD, "/proc/self/status");
-  return status && status->find("\nSeccomp:\t2") != std::string::npos;
-}
-
-bool is_proc_covered() {
-  const auto mounts = sys::read_file(AT_FDCWD, "/proc/self/mountinfo");
-  return mounts && mounts->find(" /proc/") != std::string::npos;
-}
-
-HostCheck check_kernel() {
-  utsname system = {};
-  (void)::uname(&system);  // fails only on a bad address
+HostCheck check_kernel(const HostFacts& facts) {
   int major = 0;
   int minor = 0;
-  (void)std::sscanf(system.release, "%d.%d", &major, &minor);  // 0.0 where it reads otherwise
+  (void)std::sscanf(facts.kernel_release.c_str(), "%d.%d", &major,
+                    &minor);  // 0.0 where it reads otherwise
   const auto is_before = [&](int wanted_major, int wanted_minor) {
     return major < wanted_major || (major == wanted_major && minor < wanted_minor);
   };
-  HostCheck check = {"kernel", CheckState::ok, std::string("Linux ") + system.release, ""};
+  HostCheck check = {"kernel", CheckState::ok, "Linux " + facts.kernel_release, ""};
   if (is_before(5, 14)) {
     check.state = CheckState::fail;
     check.fix = "boot a kernel of 5.14 or later";
@@ -69,19 +37,19 @@ HostCheck check_kernel() {
 }
 
 // Who forbids user namespaces, as far as that can be seen from here.
-HostCheck explain_namespaces(HostCheck check) {
-  if (setting("/proc/sys/user/max_user_namespaces") == "0") {
+HostCheck explain_namespaces(HostCheck check, const HostFacts& facts) {
+  if (facts.max_user_namespaces == "0") {
     check.detail += ": the host allows no user namespaces";
     check.fix = "sysctl -w user.max_user_namespaces=10000";
-  } else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == "0") {
+  } else if (!facts.is_root && facts.unprivileged_userns_clone == "0") {
     check.detail += ": the host allows user namespaces to root only";
     check.fix = "sysctl -w kernel.unprivileged_userns_clone=1";
-  } else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
+  } else if (!facts.is_root && facts.apparmor_restrict_userns == "1") {
     check.detail += ": AppArmor allows user namespaces only to programs with a profile";
     check.fix =
         "install the package, whose profile covers /usr/bin/wardcase (a binary elsewhere stays "
         "blocked), or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
-  } else if (is_filtered_from_outside()) {
+  } else if (facts.is_filtered) {
     check.detail +=
         ": a system call filter around us forbids it (a container, RestrictNamespaces=)";
     check.fix =
@@ -93,13 +61,15 @@ HostCheck explain_namespaces(HostCheck check) {
   return check;
 }
 
-HostCheck explain_proc(HostCheck check) {
-  if (is_proc_covered()) {
+HostCheck explain_proc(HostCheck check, const HostFacts& facts) {
+  if (facts.is_proc_covered) {
     check.detail += ": parts of /proc are covered, so the kernel gives no fresh one";
     check.fix =
         "docker run --security-opt systempaths=unconfined; podman run --security-opt "
         "unmask=ALL; Kubernetes: procMount: Unmasked; in a unit: no ProtectKernelTunables= and "
         "ProtectKernelLogs=";
+  } else {
+    check.fix = "see that /proc is mounted here, and that no security module forbids another";
   }
   return check;
 }
@@ -109,28 +79,37 @@ struct StepText {
   const char* name;
   const char* works;
   CheckState failed;
-  HostCheck (*explain)(HostCheck);  // nullptr: the errno says it all
+  HostCheck (*explain)(HostCheck, const HostFacts&);
 };
 
-HostCheck explain_filter(HostCheck check) {
+HostCheck explain_filter(HostCheck check, const HostFacts&) {
   check.fix = "boot a kernel with CONFIG_SECCOMP_FILTER";
   return check;
 }
 
-HostCheck explain_listener(HostCheck check) {
-  if (is_filtered_from_outside()) {
+HostCheck explain_mount_calls(HostCheck check, const HostFacts& facts) {
+  check.fix = facts.is_filtered ? "let the system call filter around us pass move_mount"
+                                : "boot a kernel of 5.14 or later";
+  return check;
+}
+
+HostCheck explain_listener(HostCheck check, const HostFacts& facts) {
+  if (facts.is_filtered) {
     check.detail += ": a sandbox around us listens already";
   }
   check.detail += "; refused system calls are refused all the same, but not told by name";
+  check.fix = facts.is_filtered ? "run outside of the other sandbox"
+                                : "boot a kernel of 5.0 or later with CONFIG_SECCOMP_FILTER";
   return check;
 }
 
-HostCheck explain_pivot(HostCheck check) {
+HostCheck explain_pivot(HostCheck check, const HostFacts&) {
   check.detail += ": the root is the initial one; chroot is used in its place";
+  check.fix = "boot with a root file system that is not the initramfs";
   return check;
 }
 
-HostCheck explain_mount_ids(HostCheck check) {
+HostCheck explain_mount_ids(HostCheck check, const HostFacts&) {
   check.detail += ": mounts of directories that only their owner may enter will fail";
   check.fix = "use a root file system that supports it (ext4, xfs, btrfs, tmpfs from 6.3)";
   return check;
@@ -144,7 +123,8 @@ constexpr StepText kSteps[] = {
      explain_namespaces},
     {ProbeStep::make_tmpfs, "tmpfs", "made inside", CheckState::fail, explain_namespaces},
     {ProbeStep::make_proc, "proc", "a fresh one inside", CheckState::fail, explain_proc},
-    {ProbeStep::attach_tmpfs, "move_mount", "a new root attached", CheckState::fail, nullptr},
+    {ProbeStep::attach_tmpfs, "move_mount", "a new root attached", CheckState::fail,
+     explain_mount_calls},
     {ProbeStep::pivot_root, "pivot_root", "entered, the old root gone", CheckState::warn,
      explain_pivot},
     {ProbeStep::load_filter, "seccomp", "a filter loaded", CheckState::fail, explain_filter},
@@ -154,10 +134,11 @@ constexpr StepText kSteps[] = {
      explain_mount_ids},
 };
 
-void check_box(std::vector<HostCheck>& checks) {
-  const auto errors = probe_box();
+void check_box(const HostFacts& facts, std::vector<HostCheck>& checks) {
+  const sys::Result<ProbeErrors>& errors = facts.probe;
   if (!errors) {
-    checks.push_back({"probe", CheckState::fail, errors.error().message(), ""});
+    checks.push_back({"probe", CheckState::fail, errors.error().message(),
+                      "see that processes and pipes can be made (ulimit -u, ulimit -n)"});
     return;
   }
   for (const StepText& text : kSteps) {
@@ -167,32 +148,30 @@ void check_box(std::vector<HostCheck>& checks) {
     if (*error != 0) {
       check.state = text.failed;
       check.detail = error_text(*error);
-      if (text.explain != nullptr) check = text.explain(std::move(check));
+      check = text.explain(std::move(check), facts);
     }
     checks.push_back(std::move(check));
   }
 }
 
-HostCheck check_landlock() {
-  const int abi = landlock_abi();
+HostCheck check_ids(const HostFacts& facts) {
+  if (facts.can_choose_ids) return {"host ids", CheckState::ok, "one of its own for each box", ""};
+  return {"host ids", CheckState::warn,
+          facts.is_root ? "boxes share our own: this root has no capabilities for ids and mounts"
+                        : "boxes share your own, so that processes of two boxes are the host's "
+                          "same user; the policy multiuser runs nothing",
+          facts.is_root ? "run as root of the host, with all capabilities" : "run as root"};
+}
+
+HostCheck check_landlock(const HostFacts& facts) {
+  const int abi = facts.landlock_abi;
   HostCheck check = {"landlock", CheckState::ok, "ABI " + std::to_string(abi), ""};
-  if (abi >= 2) return check;
+  if (abi >= kLowestLandlockAbi) return check;
   check.state = CheckState::warn;
   if (abi <= 0) check.detail = "not there";
   check.detail += ": boxes go without this extra layer";
   check.fix = "boot a kernel of 5.19 or later with landlock in its lsm= list";
   return check;
-}
-
-// Leaves are removed in a moment, but not always at once.
-bool remove_leaf(Cgroup& leaf) {
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    const auto removed = leaf.remove();
-    if (removed) return true;
-    if (removed.error().code != EBUSY) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
 }
 
 std::string_view holder_name(Enforcement enforcement) {
@@ -209,66 +188,67 @@ std::string_view holder_name(Enforcement enforcement) {
 // The controllers mostly fail for one reason: the first to be named stands for all.
 std::string first_reason(const std::string& why) { return why.substr(0, why.find("; ")); }
 
-HostCheck describe_leaf(Cgroup& leaf, const std::string& parent, const std::string& why) {
+// What helps depends on what is mounted: v1 can't be delegated, and v2 is by systemd.
+std::string cgroup_fix(const HostFacts& facts) {
+  const CgroupTrial& groups = facts.cgroups;
+  if (!groups.has_hierarchies)
+    return "mount the control groups: a cgroup2 file system at "
+           "/sys/fs/cgroup";
+  if (facts.is_root) {
+    return "mount the hierarchies writable (docker run --cgroupns=private with a writable "
+           "/sys/fs/cgroup)";
+  }
+  if (groups.has_v1_controllers) {
+    return "run as root: control groups of version 1 are not given to users; or boot with "
+           "systemd.unified_cgroup_hierarchy=1 for version 2";
+  }
+  if (!facts.has_user_manager) {
+    return "log in by a session of systemd (as root: loginctl enable-linger USER), and start by "
+           "systemd-run --user --scope -p Delegate=yes wardcase run ...; or run in a unit with "
+           "Delegate=yes, or as root";
+  }
+  return "start from a delegated group: systemd-run --user --scope -p Delegate=yes wardcase run "
+         "...";
+}
+
+HostCheck describe_leaf(const CgroupTrial& leaf) {
   HostCheck check = {"control groups", CheckState::ok, "", ""};
   const std::pair<std::string_view, Enforcement> holders[] = {
-      {"memory ", leaf.memory()}, {"pids ", leaf.pids()}, {"cpus ", leaf.cpus()}};
+      {"memory ", leaf.memory}, {"pids ", leaf.pids}, {"cpus ", leaf.cpus}};
   for (const auto& [name, holder] : holders) {
     check.detail += std::string(name) + std::string(holder_name(holder)) + ", ";
     if (holder == Enforcement::none) check.state = CheckState::warn;
   }
-  check.detail += leaf.can_kill() ? "kill at once" : "kill by init alone";
-  check.detail += ", in '" + parent + "'";
-  if (check.state == CheckState::warn && !why.empty()) check.detail += "; " + first_reason(why);
-  if (!remove_leaf(leaf)) {
+  check.detail += leaf.can_kill ? "kill at once" : "kill by init alone";
+  check.detail += ", in '" + leaf.parent + "'";
+  if (check.state == CheckState::warn && !leaf.why.empty()) {
+    check.detail += "; " + first_reason(leaf.why);
+  }
+  if (!leaf.was_removed) {
     check.state = CheckState::warn;
     check.detail += "; the leaf could not be removed";
   }
   return check;
 }
 
-std::string cgroup_fix() {
-  return ::geteuid() == 0 ? "mount the hierarchies writable (docker run --cgroupns=private with a "
-                            "writable /sys/fs/cgroup)"
-                          : "start from a delegated group: systemd-run --user --scope "
-                            "-p Delegate=yes wardcase run ...";
-}
-
-// A real leaf under a real lock, so that a supervisor that starts now does not
-// take it for a dead one's.
-sys::Result<HostCheck> try_cgroups() {
-  const auto host = CgroupHost::find();
-  if (!host) return tl::unexpected(host.error());
-  const auto directory = runtime_directory();
-  if (!directory) return tl::unexpected(directory.error());
-  auto lock = StateLock::acquire(*directory + "/locks", "doctor-" + std::to_string(::getpid()));
-  if (!lock) return tl::unexpected(std::move(lock).error());
-  std::string why;
-  const CgroupLimits limits = {.memory_bytes = 64U << 20, .pids = 16, .millicpus = 1000};
-  auto leaf = host->create(lock->name() + ".leaf", limits, &why);
-  if (!leaf) return tl::unexpected(std::move(leaf).error());
-  if (*leaf == nullptr)
-    return tl::unexpected(sys::plain_error("none can be used: " + first_reason(why)));
-  return describe_leaf(**leaf, host->hierarchies().front().parent(), why);
-}
-
-HostCheck check_cgroups() {
-  auto tried = try_cgroups();
-  HostCheck check =
-      tried ? *std::move(tried)
-            : HostCheck{"control groups", CheckState::warn,
-                        tried.error().message() + "; memory and processes are only watched", ""};
-  if (check.state != CheckState::ok) check.fix = cgroup_fix();
+HostCheck check_cgroups(const HostFacts& facts) {
+  const CgroupTrial& groups = facts.cgroups;
+  HostCheck check = describe_leaf(groups);
+  if (!groups.error.empty()) {
+    check.state = CheckState::warn;
+    check.detail = groups.error;
+    if (!groups.why.empty()) check.detail += ": " + first_reason(groups.why);
+    check.detail += "; memory and processes are only watched";
+  }
+  if (check.state != CheckState::ok) check.fix = cgroup_fix(facts);
   return check;
 }
 
-HostCheck check_open_files() {
-  rlimit limit = {};
-  (void)::getrlimit(RLIMIT_NOFILE, &limit);  // fails only on a bad address
+HostCheck check_open_files(const HostFacts& facts) {
   const auto wanted = *policies::limit_row(policies::LimitId::open_files).standard;
   HostCheck check = {"open files", CheckState::ok,
-                     "at most " + std::to_string(limit.rlim_max) + " a process", ""};
-  if (limit.rlim_max < wanted) {
+                     "at most " + std::to_string(facts.open_files) + " a process", ""};
+  if (facts.open_files < wanted) {
     check.state = CheckState::warn;
     check.detail += ": programs get no more";
     check.fix = "ulimit -Hn " + std::to_string(wanted) + ", or LimitNOFILE= in the unit";
@@ -278,13 +258,16 @@ HostCheck check_open_files() {
 
 }  // namespace
 
-std::vector<HostCheck> check_host() {
-  std::vector<HostCheck> checks = {check_kernel()};
-  check_box(checks);
-  checks.push_back(check_landlock());
-  checks.push_back(check_cgroups());
-  checks.push_back(check_open_files());
+std::vector<HostCheck> judge_host(const HostFacts& facts) {
+  std::vector<HostCheck> checks = {check_kernel(facts)};
+  check_box(facts, checks);
+  checks.push_back(check_ids(facts));
+  checks.push_back(check_landlock(facts));
+  checks.push_back(check_cgroups(facts));
+  checks.push_back(check_open_files(facts));
   return checks;
 }
+
+std::vector<HostCheck> check_host() { return judge_host(observe_host()); }
 
 }  // namespace wardcase::sandbox

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/host_facts.h"
+
 namespace wardcase::sandbox {
 
 enum class CheckState : std::uint8_t {
@@ -22,9 +24,11 @@ struct HostCheck {
   std::string fix;     // what to do, "" where there is nothing
 };
 
-// Tries all of it for real, in processes and control groups that are gone
-// afterwards, since what settings say and what the kernel does often differ. Takes some
-// 20 ms. Never fails: what can't be tried is a check that failed.
+// What the facts mean for boxes. Pure: the same facts give the same checks.
+[[nodiscard]] std::vector<HostCheck> judge_host(const HostFacts& facts);
+
+// The host that we are on, tried for real, since what settings say and what the kernel
+// does often differ. What can't be tried is a check that failed.
 [[nodiscard]] std::vector<HostCheck> check_host();
 
 }  // namespace wardcase::sandbox

@@ -43,6 +43,7 @@ complete -c wardcase -n '__fish_seen_subcommand_from run' -l timing -d 'tell on 
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l exit-zero -d 'exit with 0 whenever a record could be made'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'say nothing ourselves'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l verbose -d 'say how the program was confined'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l color -x -a 'auto always never' -d 'color our own words: always, never, or auto at a terminal (default auto)'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -s h -l help -d 'show this'
 complete -c wardcase -n __fish_use_subcommand -a policy -d 'list, show and check policies: what a run may do'
 complete -c wardcase -n '__fish_seen_subcommand_from policy' -a list
@@ -55,6 +56,8 @@ complete -c wardcase -n '__fish_seen_subcommand_from config' -a show
 complete -c wardcase -n '__fish_seen_subcommand_from config' -a check
 complete -c wardcase -n '__fish_seen_subcommand_from config' -l origin -d 'with the place of each value'
 complete -c wardcase -n __fish_use_subcommand -a doctor -d 'try each thing that a box needs on this host, and say what to fix'
+complete -c wardcase -n '__fish_seen_subcommand_from doctor' -l json -d 'print one JSON object instead of lines'
+complete -c wardcase -n '__fish_seen_subcommand_from doctor' -l color -x -a 'auto always never' -d 'color our own words: always, never, or auto at a terminal (default auto)'
 complete -c wardcase -n __fish_use_subcommand -a version -d 'tell the version'
 complete -c wardcase -n __fish_use_subcommand -a help -d 'show this, or the options of a verb: wardcase help run'
 complete -c wardcase -n '__fish_seen_subcommand_from help' -l completion -x -a 'bash zsh fish' -d 'print the script that completes our words in that shell'

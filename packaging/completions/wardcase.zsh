@@ -67,6 +67,7 @@ _wardcase() {
         '*--exit-zero[exit with 0 whenever a record could be made]' \
         '*'{-q,--quiet}'[say nothing ourselves]' \
         '*--verbose[say how the program was confined]' \
+        '*--color=[color our own words\: always, never, or auto at a terminal (default auto)]:WHEN:(auto always never)' \
         '*'{-h,--help}'[show this]' \
         '1:program:_files' '*::word:_files'
       ;;
@@ -82,7 +83,9 @@ _wardcase() {
         '1:what:(show check)'
       ;;
     doctor)
-      _arguments -s 
+      _arguments -s \
+        '*--json[print one JSON object instead of lines]' \
+        '*--color=[color our own words\: always, never, or auto at a terminal (default auto)]:WHEN:(auto always never)' 
       ;;
     version)
       _arguments -s 

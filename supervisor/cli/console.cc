@@ -63,14 +63,17 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-void Console::say(std::string_view line) const {
+void Console::say(std::string_view line, Tone tone) const {
   if (verbosity_ == Verbosity::quiet) return;
+  constexpr std::string_view kName = "wardcase:";
+  const bool is_colored = has_color(color_, STDERR_FILENO);
+  const std::string name = is_colored ? painted(kName, tone) : std::string(kName);
   // A caller who closed stderr does not want to hear us.
-  (void)write_all(STDERR_FILENO, "wardcase: " + printable(line) + "\n");
+  (void)write_all(STDERR_FILENO, name + " " + printable(line) + "\n");
 }
 
 void Console::say_more(std::string_view line) const {
-  if (verbosity_ == Verbosity::verbose) say(line);
+  if (verbosity_ == Verbosity::verbose) say(line, Tone::plain);
 }
 
 }  // namespace wardcase::supervisor

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "supervisor/cli/color.h"
+
 namespace wardcase::supervisor {
 
 // -q, nothing, --verbose.
@@ -19,15 +21,17 @@ enum class Verbosity : std::uint8_t { quiet, normal, verbose };
 // and all else on stderr belong to the program.
 class Console {
  public:
-  explicit Console(Verbosity verbosity) : verbosity_(verbosity) {}
+  explicit Console(Verbosity verbosity, ColorChoice color = ColorChoice::automatic)
+      : verbosity_(verbosity), color_(color) {}
 
-  // Unless quiet.
-  void say(std::string_view line) const;
+  // Unless quiet. Most of what we have to say is what went wrong.
+  void say(std::string_view line, Tone tone = Tone::bad) const;
   // Only when verbose.
   void say_more(std::string_view line) const;
 
  private:
   Verbosity verbosity_;
+  ColorChoice color_;
 };
 
 // Writes all of it, waiting where it must. False when nobody can read it any more.

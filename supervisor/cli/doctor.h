@@ -2,10 +2,25 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sandbox/host_check.h"
+#include "supervisor/cli/interpreters.h"
+#include "supervisor/cli/options.h"
+
 namespace wardcase::supervisor {
 
-// `wardcase doctor`: tells what of this host a box can use, and what to fix.
-// Returns the exit code: 1 if a run can't work.
-int doctor_command();
+// `wardcase doctor`: tries what a box needs of this host and prints what was found. Returns
+// the exit code: 0 without a failure, else 1.
+[[nodiscard]] int doctor_command(std::span<const std::string> words);
+[[nodiscard]] std::vector<OptionRow> doctor_option_table();
+
+// What is to be said of an interpreter: it has to be there, and to start.
+[[nodiscard]] sandbox::HostCheck check_of(const FoundInterpreter& interpreter);
+
+// One JSON object: schema_version, ok, and by check its name, state, detail and fix.
+[[nodiscard]] std::string checks_to_json(std::span<const sandbox::HostCheck> checks);
 
 }  // namespace wardcase::supervisor

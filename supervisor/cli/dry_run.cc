@@ -41,6 +41,7 @@ class RehearsalObserver : public RunObserver {
 
 std::vector<std::string> names_of(const std::vector<std::string>& environment) {
   std::vector<std::string> names;
+  names.reserve(environment.size());
   for (const std::string& variable : environment) {
     names.push_back(variable.substr(0, variable.find('=')));
   }

@@ -10,6 +10,7 @@
 
 #include "supervisor/cli/completion.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/manual.h"
 #include "supervisor/cli/options.h"
@@ -138,9 +139,11 @@ int help_command(std::span<const std::string> words) {
   if (verb == "config") return print_config_help();
   if (verb == "explain") return print_explain_help();
   if (verb == "doctor") {
-    return print(
+    std::string text =
         "wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or\n"
-        "FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1. No options.\n");
+        "FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1.\n\n";
+    for (const OptionRow& row : doctor_option_table()) text += option_help(row);
+    return print(text);
   }
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help") {

@@ -60,12 +60,11 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "policy") return supervisor::policy_command(rest);
   if (verb == "config") return supervisor::config_command(rest);
   if (verb == "explain") return supervisor::explain_command(rest);
-  if (verb == "doctor" || verb == "version" || verb == "--version") {
-    if (!rest.empty()) {
-      Console(Verbosity::normal).say(verb + ": takes no arguments, not '" + rest[0] + "'");
-      return kFailed;
-    }
-    return verb == "doctor" ? supervisor::doctor_command() : supervisor::version_command();
+  if (verb == "doctor") return supervisor::doctor_command(rest);
+  if (verb == "version" || verb == "--version") {
+    if (rest.empty()) return supervisor::version_command();
+    Console(Verbosity::normal).say(verb + ": takes no arguments, not '" + rest[0] + "'");
+    return kFailed;
   }
   Console(Verbosity::normal)
       .say("'" + verb + "': no such verb; it is one of " + supervisor::verb_names(", "));

@@ -194,12 +194,14 @@ void Conductor::tell_end() const {
   if (record.unkillable) console_.say("some processes could not be killed and still exist");
   const bool is_told = options_.mode != OutputMode::pass_through ||  // the record has it
                        record.hint == hint_of_refusal(record);       // the lines above have it
-  if (!record.hint.empty() && !is_told) console_.say("hint: " + record.hint);
+  if (!record.hint.empty() && !is_told) console_.say("hint: " + record.hint, Tone::hint);
   if (!record.isolation.effective.empty()) {
     for (const std::string& line : describe_isolation(record)) console_.say_more(line);
   }
   if (options_.timing) {
-    for (const std::string& line : describe_timing(run_.timing())) console_.say(line);
+    for (const std::string& line : describe_timing(run_.timing())) {
+      console_.say(line, Tone::plain);
+    }
   }
 }
 
@@ -221,10 +223,11 @@ int run_command(std::span<const std::string> words) {
   const auto options = parse_run_options(words);
   if (!options) return fail(Console(Verbosity::normal), options.error());
   if (options->help) return print_run_help();
-  const Console console(options->verbosity);
+  const Console console(options->verbosity, options->color);
   for (const policies::Mount& mount : options->mounts) {
     if (!shows_sockets(mount)) continue;
-    console.say("'" + mount.source + "' shows sockets: the program can talk to who listens there");
+    console.say("'" + mount.source + "' shows sockets: the program can talk to who listens there",
+                Tone::doubtful);
   }
   auto spec = make_spec(*options);
   if (!spec) return fail(console, spec.error());

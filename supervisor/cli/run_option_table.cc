@@ -110,6 +110,7 @@ std::vector<OptionRow> output_options() {
       {"quiet", "q", "", "say nothing ourselves", kOutput},
       {"verbose", "", "", "say how the program was confined", kOutput,
        "Also, what is weaker than it could be."},
+      color_option(kOutput),
       {"help", "h", "", "show this", kOutput},
   };
 }

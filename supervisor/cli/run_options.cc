@@ -213,6 +213,9 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
   if (line.has("quiet")) options.verbosity = Verbosity::quiet;
   if (line.has("verbose")) options.verbosity = Verbosity::verbose;
   options.merge_stderr = line.has("merge-stderr");
+  const auto color = color_of(line);
+  if (!color) return tl::unexpected(color.error());
+  options.color = *color;
   options.timing = line.has("timing");
   options.exit_zero = line.has("exit-zero");
   if (const std::string* path = line.last("save-output")) options.saved_output = *path;

@@ -55,6 +55,7 @@ struct RunOptions {
   bool timing = false;
   bool exit_zero = false;
   Verbosity verbosity = Verbosity::normal;
+  ColorChoice color = ColorChoice::automatic;
 };
 
 // The options of run, those of the limits included.

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/verbs.h"
 
+#include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
@@ -16,7 +17,7 @@ std::vector<OptionRow> no_options() { return {}; }
 }  // namespace
 
 std::span<const Verb> verb_table() {
-  static const Verb kVerbs[] = {
+  static const Verb verbs[] = {
       {"run", "run a program in a fresh box", {}, run_option_table, /*runs_program=*/true},
       {"explain", "tell what became of a past run, and why", {}, explain_option_table},
       {"policy",
@@ -32,11 +33,11 @@ std::span<const Verb> verb_table() {
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},
-       no_options},
+       doctor_option_table},
       {"version", "tell the version", {}, no_options},
       {"help", "show this, or the options of a verb: wardcase help run", {}, help_option_table},
   };
-  return kVerbs;
+  return verbs;
 }
 
 std::string verb_names(std::string_view separator) {

@@ -36,6 +36,12 @@ Host::Host(const HostOverrides& overrides)
       countable_files_(overrides.countable_files.value_or(kCountableFiles)),
       mountinfo_(overrides.mountinfo) {}
 
+std::string_view Host::cgroup_fix() const {
+  return cgroups_ && cgroups_->has_v1_controllers()
+             ? "run as root: control groups of version 1 are not given to users"
+             : "run as root, or in a session with a delegated control group";
+}
+
 sys::Status Host::be_locked() {
   if (lock_) return {};
   auto directory = sandbox::runtime_directory();

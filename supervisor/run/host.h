@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/cgroup.h"
@@ -47,6 +48,9 @@ class Host {
   // Removes what dead supervisors left, once, if this one makes such things itself.
   // What can't be removed now is left to the next start.
   void sweep();
+
+  // What an ordinary user can do to get control groups; after make_cgroup().
+  [[nodiscard]] std::string_view cgroup_fix() const;
 
  private:
   sys::Status be_locked();

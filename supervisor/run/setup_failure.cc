@@ -24,6 +24,12 @@ std::string setup_fix(SetupStep step, int error) {
     return "a security module (AppArmor?) gives no capabilities in user namespaces; "
            "'wardcase doctor' tells more";
   }
+  if (step == SetupStep::place_binds && error == ENOENT) {
+    return "what is mounted inside another mount, as below /usr, needs its place there already";
+  }
+  if ((step == SetupStep::place_binds || step == SetupStep::place_scratch) && error == EINVAL) {
+    return "a directory can't be mounted on a file, nor a file on a directory";
+  }
   if (step == SetupStep::place_files && error == ENOSPC) return "raise --disk";
   if (step == SetupStep::make_terminal && error == ENOSPC) {
     return "the host's pseudo-terminals are all in use; see /proc/sys/kernel/pty/max";
@@ -79,6 +85,11 @@ std::string describe_setup_failure(SetupStep step, int error, std::string_view o
 ExecFailure describe_exec_failure(int error, std::string_view name,
                                   const std::vector<std::string>& tried) {
   const std::string quoted = "'" + std::string(name) + "'";
+  if (tried.empty()) {
+    return {kNotFound, quoted +
+                           " was not looked for: PATH is empty; write its whole path, or "
+                           "directories into PATH"};
+  }
   if (error == ENOENT || error == ENOTDIR) {
     const bool is_path = name.find('/') != std::string_view::npos;
     return {kNotFound,

@@ -110,6 +110,21 @@ TEST_P(DryRuns, EachLimitSaysWhoSetIt) {
   EXPECT_EQ(told.text("limit_origins.disk"), "built in");
 }
 
+TEST_P(DryRuns, AVariableAboveTheMaximumIsLoweredAndAWrongOneIsRefused) {
+  const auto with = [&](const char* variable) {
+    return run_command({"--dry-run=json", "--", "true"}).environment(variable).finish();
+  };
+  const Record lowered = with("WARDCASE_TIMEOUT=2h").record();
+  EXPECT_EQ(lowered.number("limits.timeout_ms"), 600'000) << lowered;
+  EXPECT_EQ(lowered.text("limit_origins.timeout"), "limits.max.timeout, built in");
+  EXPECT_EQ(with("WARDCASE_TIMEOUT=9m").record().number("limits.timeout_ms"), 540'000);
+  for (const char* wrong : {"WARDCASE_TIMEOUT=0", "WARDCASE_TIMEOUT=soon"}) {
+    const Outcome outcome = with(wrong);
+    EXPECT_EQ(outcome.exit_code, 125) << outcome;
+    EXPECT_NE(outcome.err().find("WARDCASE_TIMEOUT"), std::string::npos) << outcome;
+  }
+}
+
 // Whatever a run is refused for, or its program can't be executed for.
 TEST_P(DryRuns, ItFailsAsTheRunWould) {
   const ScratchDirectory files(caller());

@@ -73,6 +73,22 @@ TEST_P(WrongUse, MountsThatWouldOpenTheHostAreRefused) {
   expect_refused({"-v", path() + "/missing:/x"}, {"missing"});
 }
 
+TEST_P(WrongUse, MountsThatCantBePlacedSayWhyAndWhere) {
+  expect_refused({"-v", path() + ":/bin"}, {"mount at '/bin'", "is a link; write '/usr/bin'"});
+  expect_refused({"-v", path() + ":/bin/x"}, {"is a link; write '/usr/bin/x'"});
+  expect_refused({"-v", path() + ":/var/tmp/x"}, {"is a link; write '/tmp/x'"});
+  expect_refused({"-v", path() + ":/usr/no-such-place"}, {"no-such-place", "inside another mount"});
+  expect_refused({"-v", path() + ":/a", "-v", path() + ":/a/b"}, {"a/b", "inside another mount"});
+  expect_refused({"-v", path() + ":/etc/passwd"}, {"etc/passwd", "on a file"});
+}
+
+TEST_P(WrongUse, AnEmptyPathIsNamed) {
+  const Outcome outcome = run({"-e", "PATH=", "--", "ls"});
+  EXPECT_EQ(outcome.exit_code, 127) << outcome;
+  EXPECT_NE(outcome.err().find("'ls' was not looked for: PATH is empty"), std::string::npos);
+  EXPECT_EQ(run({"-e", "PATH=", "--", "/bin/true"}).exit_code, 0);  // the control
+}
+
 TEST_P(WrongUse, OtherBadValuesAreNamed) {
   expect_refused({"--network", "everything"}, {"--network"});
   expect_refused({"--status-fd", "77"}, {"--status-fd"});

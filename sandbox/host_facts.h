@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sandbox/cgroup.h"
+#include "sandbox/host_probe.h"
+#include "sandbox/sys/error.h"
+
+namespace wardcase::sandbox {
+
+// What became of making a leaf as a run would.
+struct CgroupTrial {
+  std::string error;   // why there is none; "": there was one
+  std::string why;     // controllers that it went without, as CgroupHost::create has it
+  std::string parent;  // where it was
+  Enforcement memory = Enforcement::none;
+  Enforcement pids = Enforcement::none;
+  Enforcement cpus = Enforcement::none;
+  bool can_kill = false;
+  bool was_removed = true;
+  bool has_hierarchies = false;  // any are mounted
+  bool has_v1_controllers = false;
+};
+
+// All that check_host() judges by. What was tried was tried for real.
+struct HostFacts {
+  std::string kernel_release;  // uname -r
+  bool is_root = false;
+  bool can_choose_ids = false;
+  sys::Result<ProbeErrors> probe = ProbeErrors();
+  // Settings of the kernel as text, "" where it has none of that name.
+  std::string max_user_namespaces;
+  std::string unprivileged_userns_clone;
+  std::string apparmor_restrict_userns;
+  bool is_filtered = false;      // by a system call filter around us
+  bool is_proc_covered = false;  // in part, by mounts
+  int landlock_abi = 0;
+  CgroupTrial cgroups;
+  bool has_user_manager = false;  // systemd runs one for this user
+  std::uint64_t open_files = 0;   // the hard limit
+};
+
+// Looks and tries, in processes and control groups that are gone afterwards. Takes some
+// 20 ms. Never fails: what can't be tried stands in its place.
+[[nodiscard]] HostFacts observe_host();
+
+}  // namespace wardcase::sandbox
