@@ -45,6 +45,8 @@ complete -c wardcase -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'say 
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l verbose -d 'say how the program was confined'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l color -x -a 'auto always never' -d 'color our own words: always, never, or auto at a terminal (default auto)'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -s h -l help -d 'show this'
+complete -c wardcase -n __fish_use_subcommand -a explain -d 'tell what became of a past run, and why'
+complete -c wardcase -n '__fish_seen_subcommand_from explain' -l json -d 'print the record of the run'
 complete -c wardcase -n __fish_use_subcommand -a policy -d 'list, show and check policies: what a run may do'
 complete -c wardcase -n '__fish_seen_subcommand_from policy' -a list
 complete -c wardcase -n '__fish_seen_subcommand_from policy' -a show

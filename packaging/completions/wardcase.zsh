@@ -14,6 +14,7 @@ _wardcase() {
   local -a verbs
   verbs=(
     'run:run a program in a fresh box'
+    'explain:tell what became of a past run, and why'
     'policy:list, show and check policies\: what a run may do'
     'config:show and check what the configuration files say'
     'doctor:try each thing that a box needs on this host, and say what to fix'
@@ -70,6 +71,10 @@ _wardcase() {
         '*--color=[color our own words\: always, never, or auto at a terminal (default auto)]:WHEN:(auto always never)' \
         '*'{-h,--help}'[show this]' \
         '1:program:_files' '*::word:_files'
+      ;;
+    explain)
+      _arguments -s \
+        '*--json[print the record of the run]' 
       ;;
     policy)
       _arguments -s \
