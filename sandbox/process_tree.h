@@ -25,7 +25,6 @@ struct TreeUsage {
 };
 [[nodiscard]] TreeUsage read_tree_usage(int proc);
 
-
 // The sum of proportional sizes (smaps_rollup): exact, and slow. Falls back to
 // the resident size where a process forbids to look.
 [[nodiscard]] std::uint64_t read_tree_pss(int proc);
