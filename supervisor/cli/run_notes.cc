@@ -42,12 +42,16 @@ RunRecord without_output(RunRecord record) {
   return record;
 }
 
+// Not by strftime(3), which reads the host's time zone whatever it is to write.
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  std::array<char, 40> text = {};
-  if (::gmtime_r(&now, &parts) == nullptr) return "";
-  return {text.data(), std::strftime(text.data(), text.size(), "%F %T UTC", &parts)};
+  std::tm at = {};
+  std::array<char, 80> text = {};  // whatever the fields hold
+  if (::gmtime_r(&now, &at) == nullptr) return "";
+  (void)std::snprintf(text.data(), text.size(), "%04d-%02d-%02d %02d:%02d:%02d UTC",
+                      at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour, at.tm_min,
+                      at.tm_sec);
+  return text.data();
 }
 
 sys::Status refuse(const std::string& path, const std::string& why) {
