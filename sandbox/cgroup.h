@@ -74,8 +74,6 @@ class Cgroup {
   [[nodiscard]] virtual sys::Status kill() = 0;
   // Freezes or thaws the whole box (cgroup.freeze, v1 freezer); false where neither is there.
   virtual bool set_frozen(bool frozen) = 0;
-  // Processes inside, init included; nullopt where it can't be told.
-  [[nodiscard]] virtual std::optional<std::uint64_t> count_processes() const = 0;
   [[nodiscard]] virtual CgroupUsage read_usage() const = 0;
 
   // Removes the leaves. EBUSY: something is still being torn down, call again in

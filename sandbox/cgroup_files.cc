@@ -66,12 +66,6 @@ std::optional<std::chrono::microseconds> read_cpu_time(int directory) {
   return std::chrono::microseconds(*spent);
 }
 
-std::optional<std::uint64_t> count_processes(int directory) {
-  const auto procs = sys::read_file(directory, "cgroup.procs");
-  if (!procs) return std::nullopt;
-  return static_cast<std::uint64_t>(std::count(procs->begin(), procs->end(), '\n'));
-}
-
 int kill_inside(int directory) {
   if (sys::write_file(directory, "cgroup.kill", "1")) return 0;
   const auto procs = sys::read_file(directory, "cgroup.procs");

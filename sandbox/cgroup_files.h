@@ -50,10 +50,9 @@ class LimitHolder : public Cgroup {
 [[nodiscard]] sys::Status write_number(int directory, const char* file, std::uint64_t number);
 
 // What both versions count in the same files: pids.peak (not on older kernels) and
-// pids.events; cpu.stat of v2; cgroup.procs.
+// pids.events; cpu.stat of v2.
 void read_pids_usage(int directory, CgroupUsage& usage);
 [[nodiscard]] std::optional<std::chrono::microseconds> read_cpu_time(int directory);
-[[nodiscard]] std::optional<std::uint64_t> count_processes(int directory);
 
 // One round of SIGKILL to what is inside: cgroup.kill where there is one, else
 // each process of cgroup.procs, thawed if it was frozen. How many processes it

@@ -104,7 +104,6 @@ class CgroupV1 final : public LimitHolder {
 
   [[nodiscard]] sys::Status kill() override;
   bool set_frozen(bool frozen) override;
-  [[nodiscard]] std::optional<std::uint64_t> count_processes() const override;
   [[nodiscard]] CgroupUsage read_usage() const override;
   [[nodiscard]] sys::Status remove() override;
 
@@ -301,11 +300,6 @@ void CgroupV1::await_frozen() const {
     if (!state || state->starts_with("FROZEN")) return;
     pause_a_millisecond();
   }
-}
-
-std::optional<std::uint64_t> CgroupV1::count_processes() const {
-  if (leaves_.empty()) return std::nullopt;
-  return sandbox::count_processes(leaves_.front().directory.get());
 }
 
 CgroupUsage CgroupV1::read_usage() const {

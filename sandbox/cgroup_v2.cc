@@ -54,7 +54,6 @@ class CgroupV2 final : public LimitHolder {
 
   [[nodiscard]] sys::Status kill() override;
   bool set_frozen(bool frozen) override;
-  [[nodiscard]] std::optional<std::uint64_t> count_processes() const override;
   [[nodiscard]] CgroupUsage read_usage() const override;
   [[nodiscard]] sys::Status remove() override;
 
@@ -164,10 +163,6 @@ sys::Status CgroupV2::kill() {
 
 bool CgroupV2::set_frozen(bool frozen) {
   return sys::write_file(leaf_.get(), "cgroup.freeze", frozen ? "1" : "0").has_value();
-}
-
-std::optional<std::uint64_t> CgroupV2::count_processes() const {
-  return sandbox::count_processes(leaf_.get());
 }
 
 // Which counters are there depends on the kernel (memory.peak: 5.19, pids.peak: 6.1)

@@ -38,7 +38,7 @@ TEST_P(RealCgroup, KillsAllOfItFrozenOrNot) {
       }
       wait_for_ever();
     });
-    while (cgroup->count_processes() != 21U) std::this_thread::sleep_for(1ms);
+    while (count_inside() != 21) std::this_thread::sleep_for(1ms);
     if (frozen) {
       EXPECT_TRUE(cgroup->set_frozen(true));
     }
@@ -76,7 +76,7 @@ TEST_P(RealCgroup, SweepsABoxThatOutlivedItsSupervisor) {
   const auto cgroup = create({.pids = 10});
   ASSERT_NE(cgroup, nullptr);
   const pid_t left = start(*cgroup, wait_for_ever);
-  while (cgroup->count_processes() != 1U) std::this_thread::sleep_for(1ms);
+  while (count_inside() != 1) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(cgroup->set_frozen(true));
   {
     const auto live = StateLock::acquire(locks.path(), "lock");

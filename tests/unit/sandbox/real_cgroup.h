@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -118,6 +120,11 @@ class RealCgroup : public testing::TestWithParam<Layout> {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     FAIL() << "the leaf stays busy";
+  }
+
+  [[nodiscard]] std::ptrdiff_t count_inside() const {
+    std::ifstream procs(leaf_file(own_.begin()->first, "cgroup.procs"));
+    return std::count(std::istreambuf_iterator<char>(procs), {}, '\n');
   }
 
   [[nodiscard]] std::string leaf_file(const std::string& controller, const char* file) const {
