@@ -3,7 +3,6 @@
 // lint: table (of names)
 #include "supervisor/run/call_detail.h"
 
-#include <linux/ioprio.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
@@ -47,9 +46,9 @@ constexpr Named kTraces[] = {
 constexpr Named kSeccompFlags[] = {{SECCOMP_FILTER_FLAG_NEW_LISTENER, "NEW_LISTENER"}};
 constexpr Named kPriorityOwners[] = {
     {PRIO_PROCESS, "PRIO_PROCESS"}, {PRIO_PGRP, "PRIO_PGRP"}, {PRIO_USER, "PRIO_USER"}};
-constexpr Named kIoPriorityOwners[] = {{IOPRIO_WHO_PROCESS, "IOPRIO_WHO_PROCESS"},
-                                       {IOPRIO_WHO_PGRP, "IOPRIO_WHO_PGRP"},
-                                       {IOPRIO_WHO_USER, "IOPRIO_WHO_USER"}};
+// By number, ioprio_set(2): <linux/ioprio.h> is not C++ in each version.
+constexpr Named kIoPriorityOwners[] = {
+    {1, "IOPRIO_WHO_PROCESS"}, {2, "IOPRIO_WHO_PGRP"}, {3, "IOPRIO_WHO_USER"}};
 
 enum class Form : std::uint8_t { one_of, flags, mode, process };
 

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/ioprio.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -231,10 +230,12 @@ TEST_F(DefaultPolicy, ProtectsInit) {
   EXPECT_EQ(ask("setpriority", {PRIO_PROCESS, 1}), Answer::eperm);
   EXPECT_EQ(ask("setpriority", {PRIO_PGRP, 1}), Answer::eperm);
   EXPECT_EQ(ask("setpriority", {PRIO_USER, 0}), Answer::eperm);
-  EXPECT_EQ(ask("ioprio_set", {IOPRIO_WHO_PROCESS, 0}), Answer::allow);
-  EXPECT_EQ(ask("ioprio_set", {IOPRIO_WHO_PROCESS, 1}), Answer::eperm);
-  EXPECT_EQ(ask("ioprio_set", {IOPRIO_WHO_PGRP, 1}), Answer::eperm);
-  EXPECT_EQ(ask("ioprio_set", {IOPRIO_WHO_USER, 1000}), Answer::eperm);
+  // IOPRIO_WHO_PROCESS and so on of ioprio_set(2): their header is not C++ in each version.
+  constexpr std::uint64_t kIoOfProcess = 1, kIoOfGroup = 2, kIoOfUser = 3;
+  EXPECT_EQ(ask("ioprio_set", {kIoOfProcess, 0}), Answer::allow);
+  EXPECT_EQ(ask("ioprio_set", {kIoOfProcess, 1}), Answer::eperm);
+  EXPECT_EQ(ask("ioprio_set", {kIoOfGroup, 1}), Answer::eperm);
+  EXPECT_EQ(ask("ioprio_set", {kIoOfUser, 1000}), Answer::eperm);
 }
 
 TEST_F(DefaultPolicy, PinsTheAffinityWhenTold) {

@@ -153,7 +153,7 @@ TEST_P(RealCgroupV1, CountsProcessesAndTellsWhenTheirLimitWasHit) {
     ::_exit(started);
   });
   EXPECT_EQ(wait_for(init), 3 << 8);  // the exit code
-  EXPECT_EQ(cgroup->count_processes(), 3U);
+  EXPECT_EQ(count_inside(), 3);
   const CgroupUsage usage = cgroup->read_usage();
   EXPECT_TRUE(usage.pids_limit_hit);
   EXPECT_EQ(usage.processes_peak.value_or(3), 3U);  // old kernels don't count

@@ -159,7 +159,7 @@ TEST_F(FakeCgroup, ReadsWhatWasUsed) {
   EXPECT_EQ(usage.cpu, 2500us);
   EXPECT_EQ(usage.processes_peak, 4U);
   EXPECT_TRUE(usage.pids_limit_hit);
-  EXPECT_EQ(cgroup->count_processes(), 3U);
+  EXPECT_EQ(count_inside(), 3);
 }
 
 TEST_F(FakeCgroup, DoesNotKnowThePeaksThatOlderKernelsDoNotKeep) {
