@@ -140,8 +140,10 @@ $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
+	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
 $(out)/tests/bench: $(bench) $(layers)
+	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libraries)
 # Each target is its own program: with libFuzzer's main, or with one that replays a corpus.
 $(fuzz): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o \

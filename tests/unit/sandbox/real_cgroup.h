@@ -122,9 +122,14 @@ class RealCgroup : public testing::TestWithParam<Layout> {
     FAIL() << "the leaf stays busy";
   }
 
+  // Not each hierarchy has a leaf.
   [[nodiscard]] std::ptrdiff_t count_inside() const {
-    std::ifstream procs(leaf_file(own_.begin()->first, "cgroup.procs"));
-    return std::count(std::istreambuf_iterator<char>(procs), {}, '\n');
+    std::ptrdiff_t most = 0;
+    for (const auto& [controller, directory] : own_) {
+      std::ifstream procs(leaf_file(controller, "cgroup.procs"));
+      most = std::max(most, std::count(std::istreambuf_iterator<char>(procs), {}, '\n'));
+    }
+    return most;
   }
 
   [[nodiscard]] std::string leaf_file(const std::string& controller, const char* file) const {
