@@ -51,6 +51,7 @@ sys::Status read_openable_calls(const Entry& entry) {
   std::vector<Setting<std::string>> calls;
   auto status = read_texts(entry, "a list of system calls and @GROUPs", calls);
   std::vector<std::string> names;
+  names.reserve(calls.size());
   for (Setting<std::string>& call : calls) names.push_back(std::move(call.value));
   if (status) keep(entry, entry.reading.policy.openable_calls, std::move(names));
   return status;
