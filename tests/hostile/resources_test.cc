@@ -49,6 +49,24 @@ TEST_P(HostileResources, AMemoryHogInAChildEndsTheWholeRun) {
   EXPECT_EQ(record.status(), "oom");
 }
 
+// A control group counts such pages; a watcher can't, and gives no such mapping.
+TEST_P(HostileResources, MemoryThatNoProcessShowsCountsOrIsRefused) {
+  for (const char* kind : {"anonymous", "zero"}) {
+    const Record record = hostile("unmapped_memory", {"256", kind}, {"-m", "64m"});
+    EXPECT_EQ(record.status(), is_root() ? "oom" : "exited") << record;
+    EXPECT_EQ(record.out(), is_root() ? "armed\n" : "armed\nno mapping\n");
+    const Outcome control =
+        Command::other(caller(),
+                       {Workplace::get().program("unmapped_memory").string(), "128", kind})
+            .finish();
+    EXPECT_EQ(control.out(), "armed\nheld 128 MiB\n");
+  }
+}
+
+TEST_P(HostileResources, TheDeviceOfZerosIsReadAsEver) {
+  EXPECT_EQ(bash("head -c 3 /dev/zero | od -An -tx1").out(), " 00 00 00\n");
+}
+
 TEST_P(HostileResources, TheWritableDirectoriesShareOneDiskBudget) {
   const Record record = hostile("disk_filler", {"26"}, {"--disk", "64m", "--timeout", "20s"});
   EXPECT_EQ(record.out().find("armed\nENOSPC after 6"), 0U) << record;
