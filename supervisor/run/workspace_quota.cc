@@ -94,7 +94,10 @@ void WorkspaceQuota::measure_last(Done done) {
   walk(walk_rules(Reopen::all), kLongestLast, std::move(done));
 }
 
+// Names of one file cost next to nothing, but each takes time to look at: with so many that
+// no walk would come to its end the budget could be passed unseen.
 bool WorkspaceQuota::is_over() const {
+  if (walk_->saw_too_many()) return true;
   const DiskUse now = used();
   return now.bytes > rules_.most.bytes || now.inodes > rules_.most.inodes;
 }
