@@ -197,6 +197,7 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
   LayoutBind entry{request.source, target, request.mode,
                    request.kind == BindKind::user ? LayoutKind::user : LayoutKind::system,
                    S_ISDIR(found.st_mode)};
+  entry.looked_at = request.looked_at;
   make_mount_point(entry);
   binds_.push_back(std::move(entry));
   return {};

@@ -32,11 +32,19 @@ enum class BindKind : std::uint8_t {
   user,    // asked for by name: its owner appears as the box's user
 };
 
+// Which file a path meant when somebody looked at it.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
 struct BindRequest {
   std::string source;
   std::string target;  // absolute
   policies::MountMode mode = policies::MountMode::read_only;
   BindKind kind = BindKind::system;
+  std::optional<FileIdentity> looked_at =
+      std::nullopt;  // the launch fails if the source is another by then
 };
 
 struct FileRequest {

@@ -46,7 +46,8 @@ sys::Result<std::unique_ptr<WorkspaceQuota>> WorkspaceQuota::open(
     if (::fstat(place->get(), &info) < 0) {
       return tl::unexpected(sys::errno_error("look at '" + path + "'"));
     }
-    roots.push_back({path, *std::move(place), info.st_dev, rules.owner.value_or(info.st_uid)});
+    roots.push_back(
+        {path, *std::move(place), info.st_dev, rules.owner.value_or(info.st_uid), info.st_ino});
   }
   return std::unique_ptr<WorkspaceQuota>(new WorkspaceQuota(loop, std::move(roots), rules));
 }

@@ -32,6 +32,7 @@ struct WorkspaceRoot {
   sys::UniqueFd place;  // O_PATH: it is what was mounted, whatever becomes of its name
   dev_t device = 0;
   uid_t owner = 0;
+  ino_t inode = 0;
 };
 
 // Which directories get back the rights that their own owner needs to look into
