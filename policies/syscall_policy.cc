@@ -64,6 +64,7 @@ constexpr std::uint32_t kTiocCons = 0x541d, kTiocLinux = 0x541c;
 constexpr std::uint32_t kTiocSetDiscipline = 0x5423, kTiocTypeInput = 0x5412;  // TIOCSETD, TIOCSTI
 constexpr std::uint32_t kFilterFlagNewListener = 8;
 constexpr std::uint32_t kPriorityOfUser = 2, kIoPriorityOfUser = 3;  // PRIO_USER, IOPRIO_WHO_USER
+constexpr std::uint32_t kMapShared = 1, kMapAnonymous = 0x20;
 constexpr std::uint32_t kSetidModes = 06000;
 // O_CREAT, and O_TMPFILE without its O_DIRECTORY, which alone makes no file.
 constexpr std::uint32_t kCreates = 0100 | 020'000'000;
@@ -126,6 +127,15 @@ void restrict_arguments(RuleList& rules) {
             Answer::eperm, "other personalities weaken the address space; queries are allowed");
 }
 
+// Pages of these are nowhere to be seen once they are unmapped, and stay.
+void refuse_uncounted_memory(RuleList& rules) {
+  constexpr std::string_view kWhy = "the watcher of the memory limit can't see it";
+  for (const char* name : {"memfd_create", "shmget"}) {
+    rules.refuse_all(name, Answer::enosys, kWhy);
+  }
+  rules.refuse_when("mmap", {has_bits(3, kMapShared), has_bits(3, kMapAnonymous)}, kWhy);
+}
+
 // Init runs with the same user id as the program, which could otherwise starve
 // the one process that reports its end.
 void protect_init(RuleList& rules, const SyscallOptions& options) {
@@ -133,11 +143,6 @@ void protect_init(RuleList& rules, const SyscallOptions& options) {
   for (const std::string_view name :
        {"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"}) {
     rules.refuse_when(name, {equals_any(0, {kInit})}, kWhy);
-  }
-  if (options.refuse_uncounted_memory) {
-    for (const char* name : {"memfd_create", "shmget"}) {
-      rules.refuse_all(name, Answer::enosys, "the watcher of the memory limit can't see it");
-    }
   }
   if (options.pin_affinity) {
     rules.refuse_all("sched_setaffinity", Answer::eperm, "the affinity holds the cpus limit");
@@ -190,6 +195,7 @@ SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
   restrict_sockets(rules);
   restrict_arguments(rules);
   protect_init(rules, options);
+  if (options.refuse_uncounted_memory) refuse_uncounted_memory(rules);
   if (options.refuse_setid_modes) refuse_setid_modes(rules);
   return {Answer::allow, std::move(rules).take()};
 }

@@ -106,6 +106,10 @@ sys::Status put_binds_into(PlanBuilder& plan, FdTable& fds, const std::vector<La
     if (!source.is_open()) return failed(sys::errno_error("open it"));
     struct stat seen = {};
     if (::fstat(source.get(), &seen) < 0) return failed(sys::errno_error("look at it"));
+    if (bind.looked_at &&
+        (seen.st_dev != bind.looked_at->device || seen.st_ino != bind.looked_at->inode)) {
+      return failed(sys::plain_error("somebody put another in its place while it was looked at"));
+    }
     PlanBind entry = {};
     entry.source = plan.text(bind.source);
     entry.target = plan.text(bind.target.substr(1));

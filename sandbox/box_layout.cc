@@ -162,7 +162,10 @@ void BoxLayout::add_devices(const LaunchRequest& request) {
   }
   for (const std::string_view name : names) {
     const std::string path = "/dev/" + std::string(name);
-    LayoutBind entry{path, path, MountMode::read_only, LayoutKind::device, /*is_directory=*/false};
+    // /dev/full reads the same, and has no mapping.
+    const bool is_other = request.unmappable_zero && name == "zero";
+    LayoutBind entry{is_other ? "/dev/full" : path, path, MountMode::read_only, LayoutKind::device,
+                     /*is_directory=*/false};
     make_mount_point(entry);
     binds_.push_back(std::move(entry));
   }
@@ -194,6 +197,7 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
   LayoutBind entry{request.source, target, request.mode,
                    request.kind == BindKind::user ? LayoutKind::user : LayoutKind::system,
                    S_ISDIR(found.st_mode)};
+  entry.looked_at = request.looked_at;
   make_mount_point(entry);
   binds_.push_back(std::move(entry));
   return {};

@@ -23,6 +23,7 @@ struct LayoutBind {
   LayoutKind kind = LayoutKind::system;
   bool is_directory = false;
   bool on_scratch = false;  // its mount point is made on the writable file system
+  std::optional<FileIdentity> looked_at = std::nullopt;
 };
 
 // What stands where in a box: which directories, links and small files are

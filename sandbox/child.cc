@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cerrno>
@@ -23,6 +24,16 @@ int close_parent_ends(Child& child) noexcept {
   (void)::close(child.fd(child.plan.parent_setup));
   (void)::close(child.fd(child.plan.parent_life));
   return 0;
+}
+
+// The kernel holds by the sender's limit how many descriptors of one user are on their way
+// through sockets. Programs of other boxes may have as many there as their own limit,
+// and ours must still get through.
+int raise_open_files(Child&) noexcept {
+  rlimit64 limit = {};
+  if (::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit) < 0) return errno;
+  limit.rlim_cur = limit.rlim_max;
+  return ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, nullptr) < 0 ? errno : 0;
 }
 
 // "0" moves the writing thread. The opener's permission counts, so that this
@@ -138,6 +149,7 @@ int fork_program(Child& child) noexcept {
 // says why a step stands where it does.
 constexpr Step kSteps[] = {
     {SetupStep::close_parent_ends, close_parent_ends},  // else we would never see them closed
+    {SetupStep::raise_open_files, raise_open_files},    // before anything is sent
     {SetupStep::join_cgroups, join_cgroups},  // single-threaded and before any fork: 0.1 ms, not 10
     {SetupStep::hide_cgroups, hide_cgroups},  // after joining: its root is where we stand
     {SetupStep::keep_capabilities, keep_capabilities},  // before the ids change

@@ -32,11 +32,19 @@ enum class BindKind : std::uint8_t {
   user,    // asked for by name: its owner appears as the box's user
 };
 
+// Which file a path meant when somebody looked at it.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
 struct BindRequest {
   std::string source;
   std::string target;  // absolute
   policies::MountMode mode = policies::MountMode::read_only;
   BindKind kind = BindKind::system;
+  std::optional<FileIdentity> looked_at =
+      std::nullopt;  // the launch fails if the source is another by then
 };
 
 struct FileRequest {
@@ -71,6 +79,9 @@ struct LaunchRequest {
   std::vector<sock_filter> filter;
   int landlock_abi = 0;          // 0: no Landlock
   bool execute_writable = true;  // false: Landlock denies it where the program can write
+  // /dev/zero reads as ever but can't be mapped: a shared mapping of it is memory that
+  // shows only while it is mapped.
+  bool unmappable_zero = false;
   Cgroup* cgroup = nullptr;
   std::chrono::milliseconds backstop{0};
 

@@ -15,6 +15,7 @@ struct StepText {
 constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"none", "start"},
     {"close_parent_ends", "close the supervisor's ends"},
+    {"raise_open_files", "raise the soft limit of open files"},
     {"join_cgroups", "join the control groups"},
     {"hide_cgroups", "enter an own cgroup namespace"},
     {"keep_capabilities", "keep capabilities over the change of ids"},

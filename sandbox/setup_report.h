@@ -15,6 +15,7 @@ enum class SetupStep : std::uint8_t {
   none,
   // the child, before it is pid 1 of a finished box
   close_parent_ends,
+  raise_open_files,
   join_cgroups,
   hide_cgroups,
   keep_capabilities,

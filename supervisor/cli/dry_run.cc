@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/dry_run.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <utility>
@@ -64,6 +66,11 @@ std::string origin_of(const policies::LimitRow& row, const RunOptions& options,
 
 sys::Result<RunRecord> try_run(EventLoop& loop, Host& host, RunSpec spec) {
   spec.rehearsal = true;
+  // What nobody reads stays the caller's: it may be for the next command.
+  if (spec.stdin_source.is_open()) {
+    spec.stdin_source.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!spec.stdin_source.is_open()) return tl::unexpected(sys::errno_error("open '/dev/null'"));
+  }
   RehearsalObserver observer(loop);
   Run run(loop, host);
   Signals signals(loop);

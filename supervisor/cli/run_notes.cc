@@ -82,21 +82,31 @@ sys::Result<sys::UniqueFd> enter(int parent, const std::string& name, const std:
   return directory;
 }
 
+// Root with the environment of a user must not leave him directories that he can't enter.
+bool may_make_in(const std::string& directory) {
+  struct stat info = {};
+  return ::stat(directory.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0);
+}
+
 // $XDG_STATE_HOME, or what stands for it. A relative one is to be ignored (XDG Base
 // Directory Specification).
 std::string base_directory(RunNotes::Missing missing) {
   const char* base = std::getenv("XDG_STATE_HOME");
   const char* home = std::getenv("HOME");
   std::string path;
+  bool makes = missing == RunNotes::Missing::is_made;
   if (base != nullptr && *base == '/') {
     path = base;
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    makes = makes && may_make_in(path.substr(0, path.rfind('/') + 1));
   } else if (home != nullptr && *home == '/') {
     path = std::string(home) + "/.local";
-    if (missing == RunNotes::Missing::is_made) (void)::mkdir(path.c_str(), 0700);
+    makes = makes && may_make_in(home);
+    if (makes) (void)::mkdir(path.c_str(), 0700);
     path += "/state";
   }
   // What can't be made can't be opened either, and that is told.
-  if (missing == RunNotes::Missing::is_made && !path.empty()) (void)::mkdir(path.c_str(), 0700);
+  if (makes && !path.empty()) (void)::mkdir(path.c_str(), 0700);
   return path;
 }
 

@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -35,6 +36,7 @@ constexpr Named kFamilies[] = {
     {AF_NETLINK, "AF_NETLINK"}, {AF_PACKET, "AF_PACKET"},       {AF_ALG, "AF_ALG"},
     {AF_VSOCK, "AF_VSOCK"},     {AF_BLUETOOTH, "AF_BLUETOOTH"}, {AF_CAN, "AF_CAN"},
 };
+constexpr Named kMappings[] = {{MAP_SHARED, "MAP_SHARED"}, {MAP_ANONYMOUS, "MAP_ANONYMOUS"}};
 constexpr Named kTerminalCommands[] = {
     {TIOCSTI, "TIOCSTI"}, {TIOCLINUX, "TIOCLINUX"}, {TIOCSETD, "TIOCSETD"}, {TIOCCONS, "TIOCCONS"}};
 constexpr Named kTraces[] = {
@@ -65,6 +67,7 @@ constexpr Row kRows[] = {
     {"socket", 0, Form::one_of, kFamilies},
     {"socketpair", 0, Form::one_of, kFamilies},
     {"ioctl", 1, Form::one_of, kTerminalCommands},
+    {"mmap", 3, Form::flags, kMappings},
     {"ptrace", 0, Form::one_of, kTraces},
     {"seccomp", 1, Form::flags, kSeccompFlags},
     {"setpriority", 0, Form::one_of, kPriorityOwners},

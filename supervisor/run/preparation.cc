@@ -120,7 +120,9 @@ void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, P
     enforcement(made, LimitId::memory) = Enforcement::watcher;
     made.isolation.degraded.push_back(
         {"memory_cgroup", reason_for("memory", why),
-         "a watcher, RLIMIT_DATA, no memfd_create, no System V shared memory", fix});
+         "a watcher, RLIMIT_DATA, no memfd_create, no System V shared memory, no shared mapping of "
+         "no file or of /dev/zero",
+         fix});
   }
   if (made.cgroup == nullptr) {
     made.isolation.degraded.push_back(
@@ -247,6 +249,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
   request.scratch_inodes = value(made, LimitId::disk_inodes);
   request.network = spec.network;
   request.execute_writable = spec.execute_writable;
+  request.unmappable_zero = enforcement(made, LimitId::memory) == Enforcement::watcher;
   request.with_stdin = spec.stdin_source.is_open();
   request.merge_stderr = spec.merge_stderr;
   request.terminal = spec.terminal;

@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "supervisor/run/run_state.h"
 
 // Directories of the host that the program may write to have the budget of the
@@ -20,6 +22,17 @@ std::vector<std::string> writable_sources(const RunSpec& spec) {
   return sources;
 }
 
+// Looking at them takes a while, in which a path can come to mean another directory: one
+// that nobody has looked at, or watches.
+void bind_only_what_is_watched(const std::vector<WorkspaceRoot>& roots,
+                               std::vector<sandbox::BindRequest>& binds) {
+  for (sandbox::BindRequest& bind : binds) {
+    const auto root = std::ranges::find(roots, bind.source, &WorkspaceRoot::path);
+    if (root == roots.end() || bind.mode != policies::MountMode::read_write) continue;
+    bind.looked_at = {root->device, root->inode};
+  }
+}
+
 }  // namespace
 
 // What is there does not count against the program, and so is counted before it starts.
@@ -34,6 +47,7 @@ void Run::Impl::measure_workspaces(const std::function<void()>& next) {
   auto opened = WorkspaceQuota::open(loop, sources, rules);
   if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
   quota = *std::move(opened);
+  bind_only_what_is_watched(quota->roots(), made.request.binds);
   quota->measure_first([this, next](const WorkspaceQuota::FirstLook& found) {
     if (!found.refused.empty()) return fail_before_launch(RunStatus::setup_failed, found.refused);
     marks.push_back({"counted_workspaces", Clock::now()});

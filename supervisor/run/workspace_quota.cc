@@ -46,7 +46,8 @@ sys::Result<std::unique_ptr<WorkspaceQuota>> WorkspaceQuota::open(
     if (::fstat(place->get(), &info) < 0) {
       return tl::unexpected(sys::errno_error("look at '" + path + "'"));
     }
-    roots.push_back({path, *std::move(place), info.st_dev, rules.owner.value_or(info.st_uid)});
+    roots.push_back(
+        {path, *std::move(place), info.st_dev, rules.owner.value_or(info.st_uid), info.st_ino});
   }
   return std::unique_ptr<WorkspaceQuota>(new WorkspaceQuota(loop, std::move(roots), rules));
 }
@@ -94,7 +95,10 @@ void WorkspaceQuota::measure_last(Done done) {
   walk(walk_rules(Reopen::all), kLongestLast, std::move(done));
 }
 
+// Names of one file cost next to nothing, but each takes time to look at: with so many that
+// no walk would come to its end the budget could be passed unseen.
 bool WorkspaceQuota::is_over() const {
+  if (walk_->saw_too_many()) return true;
   const DiskUse now = used();
   return now.bytes > rules_.most.bytes || now.inodes > rules_.most.inodes;
 }

@@ -62,6 +62,7 @@ class WorkspaceQuota {
   void measure_last(Done done);
 
   [[nodiscard]] bool is_over() const;
+  [[nodiscard]] const std::vector<WorkspaceRoot>& roots() const { return roots_; }
 
  private:
   WorkspaceQuota(EventLoop& loop, std::vector<WorkspaceRoot> roots, const Rules& rules);

@@ -88,6 +88,7 @@ bool WorkspaceWalk::fill() {
 }
 
 void WorkspaceWalk::look_at(const char* name) {
+  ++names_;
   struct stat info = {};
   const auto look = [&] { return ::fstatat(here_.get(), name, &info, AT_SYMLINK_NOFOLLOW) == 0; };
   if (!look() && (errno != EACCES || !give_back_rights(here_.get()) || !look())) return;

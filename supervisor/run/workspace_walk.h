@@ -32,6 +32,7 @@ struct WorkspaceRoot {
   sys::UniqueFd place;  // O_PATH: it is what was mounted, whatever becomes of its name
   dev_t device = 0;
   uid_t owner = 0;
+  ino_t inode = 0;
 };
 
 // Which directories get back the rights that their own owner needs to look into
@@ -41,7 +42,7 @@ enum class Reopen : std::uint8_t { never, where_needed, all };
 struct WalkRules {
   Reopen reopen = Reopen::never;
   timespec began = {};             // of the run, by the clock of the file system
-  std::uint64_t most_inodes = 0;   // the walk ends when it has seen more
+  std::uint64_t most_inodes = 0;   // the walk ends when it has seen more, or more names
   bool refuse_privileged = false;  // the walk ends at a file that privileged() then names
 };
 
@@ -59,7 +60,9 @@ class WorkspaceWalk {
   bool step(Clock::time_point until);
 
   [[nodiscard]] const DiskUse& use() const { return use_; }
-  [[nodiscard]] bool saw_too_many() const { return seen_.size() > rules_.most_inodes; }
+  [[nodiscard]] bool saw_too_many() const {
+    return seen_.size() > rules_.most_inodes || names_ > rules_.most_inodes;
+  }
   // A file of the owner that gives rights to whoever runs it (setuid, setgid, capabilities):
   // written to through a mapping, it would keep them. "" where none was met.
   [[nodiscard]] const std::string& privileged() const { return privileged_; }
@@ -106,6 +109,7 @@ class WorkspaceWalk {
   std::size_t entries_at_ = 0;
   std::size_t entries_size_ = 0;
   std::unordered_set<Key, Hash> seen_;
+  std::uint64_t names_ = 0;
   DiskUse use_;
   std::string privileged_;
 };

@@ -3,6 +3,7 @@
 // Programs that take more than their share. Each has its control: with a wider
 // limit, or outside a box, the same program gets what it wants.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -49,6 +50,24 @@ TEST_P(HostileResources, AMemoryHogInAChildEndsTheWholeRun) {
   EXPECT_EQ(record.status(), "oom");
 }
 
+// A control group counts such pages; a watcher can't, and gives no such mapping.
+TEST_P(HostileResources, MemoryThatNoProcessShowsCountsOrIsRefused) {
+  for (const char* kind : {"anonymous", "zero"}) {
+    const Record record = hostile("unmapped_memory", {"256", kind}, {"-m", "64m"});
+    EXPECT_EQ(record.status(), is_root() ? "oom" : "exited") << record;
+    EXPECT_EQ(record.out(), is_root() ? "armed\n" : "armed\nno mapping\n");
+    const Outcome control =
+        Command::other(caller(),
+                       {Workplace::get().program("unmapped_memory").string(), "128", kind})
+            .finish();
+    EXPECT_EQ(control.out(), "armed\nheld 128 MiB\n");
+  }
+}
+
+TEST_P(HostileResources, TheDeviceOfZerosIsReadAsEver) {
+  EXPECT_EQ(bash("head -c 3 /dev/zero | od -An -tx1").out(), " 00 00 00\n");
+}
+
 TEST_P(HostileResources, TheWritableDirectoriesShareOneDiskBudget) {
   const Record record = hostile("disk_filler", {"26"}, {"--disk", "64m", "--timeout", "20s"});
   EXPECT_EQ(record.out().find("armed\nENOSPC after 6"), 0U) << record;
@@ -61,6 +80,23 @@ TEST_P(HostileResources, DescriptorsEndAtTheOpenFilesLimit) {
   const Record record = hostile("fd_bomb", {"200"}, {"--open-files", "64"});
   EXPECT_EQ(record.out(), "armed\nEMFILE after 61\n") << record;
   EXPECT_EQ(hostile("fd_bomb", {"200"}).out(), "armed\ndone after 200\n");
+}
+
+// As many descriptors as one user may have on their way through sockets are there already.
+TEST_P(HostileResources, DescriptorsThatAreNeverReceivedHoldUpNoOtherRun) {
+  const auto with_few = [](const std::string& command) {
+    return Command::other(caller(), {"/bin/sh", "-c", "ulimit -Sn 256; exec " + command}).finish();
+  };
+  const std::string attack = Workplace::get().program("descriptors_in_flight").string();
+  Running attacker = run_command({attack}).start();
+  ASSERT_TRUE(attacker.wait_for(Channel::out, "armed\n"));
+  const std::string start = Workplace::get().command().string() + " run -- echo ran";
+  EXPECT_EQ(with_few(start).out(), "ran\n");
+  if (!is_root()) {  // root's boxes have ids of their own
+    EXPECT_EQ(with_few(attack).out(), "none can be sent\n");
+  }
+  attacker.signal(SIGTERM);
+  EXPECT_EQ(attacker.finish().exit_code, 128 + SIGTERM);
 }
 
 TEST_P(HostileResources, AFloodEndsAtTheOutputLimit) {

@@ -49,6 +49,18 @@ TEST_P(DryRuns, NothingRunsAndNothingIsLeft) {
 }
 
 // A static program that writes at once, so that the shortest moment of its own would show.
+TEST_P(DryRuns, TheCallersStdinIsLeftToTheNextCommand) {
+  const auto rest_after = [](const std::string& flags) {
+    const std::string start = Workplace::get().command().string() + " run " + flags;
+    return Command::other(caller(), {"/bin/sh", "-c", start + " -- cat > /dev/null; cat"})
+        .input("first\nsecond\n")
+        .finish()
+        .out();
+  };
+  EXPECT_EQ(rest_after("--dry-run -i"), "first\nsecond\n");
+  EXPECT_EQ(rest_after("-i"), "");
+}
+
 TEST_P(DryRuns, TheProgramIsEndedBeforeItsFirstInstruction) {
   const auto flood = [](bool rehearsal) {
     supervisor::RunSpec spec = spec_of({"/programs/output_flood"});

@@ -79,6 +79,17 @@ TEST_P(Explain, SaysWhereItKnowsNothing) {
   EXPECT_EQ(explain({"a", "b"}).exit_code, 125);
 }
 
+// As root with the environment of a user, whose home that user must be able to use.
+TEST_P(Explain, NothingIsMadeInTheHomeOfSomebodyElse) {
+  const ScratchDirectory home(Caller::user);
+  const Outcome outcome =
+      Command::other(caller(), {"/usr/bin/env", "HOME=" + home.path().string(),
+                                Workplace::get().command().string(), "run", "--", "echo", "ran"})
+          .finish();
+  EXPECT_EQ(outcome.out(), "ran\n");
+  EXPECT_EQ(std::filesystem::exists(home.path() / ".local"), !is_root());
+}
+
 TEST_P(Explain, ARunIsNoneTheWorseWhereNothingCanBeRemembered) {
   std::filesystem::create_directory_symlink("/tmp", state() / "wardcase");
   const Outcome outcome = command({"run", "--", "/bin/echo", "hi"});

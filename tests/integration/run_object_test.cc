@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "tests/support/leak_check.h"
 #include "tests/support/observed_run.h"
+#include "tests/support/workplace.h"
 
 // The Run as an object on a loop that somebody else owns, as a server has it.
 namespace wardcase::test {
@@ -93,6 +96,30 @@ TEST_F(RunObject, DestroyedWhileItRunsLeavesNothing) {
   EXPECT_EQ(told.starts, 1);
   run.reset();
   EXPECT_EQ(told.ends, 0);
+}
+
+// Its first look takes several turns of the loop; the second case is the control.
+TEST_F(RunObject, AWritableMountThatIsReplacedWhileItIsLookedAtIsRefused) {
+  for (const bool is_replaced : {true, false}) {
+    const ScratchDirectory place(Caller::root);
+    const std::filesystem::path path = place.path() / "shared";
+    std::filesystem::create_directory(path);
+    for (int i = 0; i < 20'000; ++i) std::ofstream(path / std::to_string(i)).put('x');
+    supervisor::RunSpec spec = spec_of({"/bin/echo", "ran"});
+    spec.mounts = {{path, "/data", policies::MountMode::read_write}};
+    Remembered told([&] { loop().stop(); });
+    supervisor::Run run(loop(), host_);
+    run.start(std::move(spec), told);
+    const auto replace = [&] {
+      std::filesystem::rename(path, place.path() / "elsewhere");
+      std::filesystem::create_directory(path);
+    };
+    if (is_replaced) loop().post(replace);  // after the first slice of the look
+    ASSERT_TRUE(loop().run());
+    EXPECT_EQ(told.output, is_replaced ? "" : "ran\n");
+    EXPECT_EQ(told.record.error.find("another in its place") != std::string::npos, is_replaced)
+        << told.record.error;
+  }
 }
 
 TEST_F(RunObject, WithoutAProgramIsAnInvalidRequest) {

@@ -146,6 +146,28 @@ TEST_P(Workspaces, WhatCantBeCountedIsRefusedOrTold) {
   EXPECT_EQ(found, "");
 }
 
+// What takes too long to look at would hide what else was written.
+TEST_P(Workspaces, NamesWithoutEndAreOverTheLimit) {
+  const std::string found = check_as(caller(), [&]() -> std::string {
+    const auto run_with = [&](const std::string& names) {
+      const fs::path directory = path() / names;
+      fs::create_directory(directory);
+      supervisor::HostOverrides host;
+      host.countable_files = 50;
+      supervisor::RunSpec spec = spec_of(
+          {"/bin/bash", "-c", ": > 0; for ((i = 1; i < " + names + "; ++i)); do ln 0 $i; done"});
+      spec.mounts = {{directory, "/box", policies::MountMode::read_write}};
+      spec.limits.require(policies::LimitId::disk_inodes, 50);
+      return run_in_process(std::move(spec), host).record;
+    };
+    const auto few = run_with("90");
+    if (few.status != supervisor::RunStatus::exited) return "few names: " + few.error;
+    const auto many = run_with("200");
+    return many.status == supervisor::RunStatus::disk_limit ? "" : "many names are not seen";
+  });
+  EXPECT_EQ(found, "");
+}
+
 TEST_P(Workspaces, TheCommandSaysWhichLimitItWas) {
   const Outcome outcome =
       run({"--disk", "1m", "--file-size", "1g", "--workspace", path().string() + ":rw", "--", "dd",

@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -242,6 +243,18 @@ TEST_F(DefaultPolicy, PinsTheAffinityWhenTold) {
   policy_ = default_syscall_policy({.refuse_setid_modes = false, .pin_affinity = true});
   EXPECT_EQ(ask("sched_setaffinity", {0}), Answer::eperm);
   EXPECT_EQ(ask("sched_setscheduler", {0}), Answer::allow);
+}
+
+TEST_F(DefaultPolicy, RefusesMemoryThatAWatcherCantSeeWhenTold) {
+  const std::uint64_t flags = MAP_SHARED | MAP_ANONYMOUS;
+  EXPECT_EQ(ask("mmap", {0, 0, 0, flags}), Answer::allow);
+  policy_ = default_syscall_policy({.refuse_uncounted_memory = true});
+  EXPECT_EQ(ask("mmap", {0, 0, 0, flags}), Answer::eperm);
+  EXPECT_EQ(ask("mmap", {0, 0, 0, kHighBits | flags | MAP_NORESERVE}), Answer::eperm);
+  EXPECT_EQ(ask("mmap", {0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS}), Answer::allow);
+  EXPECT_EQ(ask("mmap", {0, 0, 0, MAP_SHARED}), Answer::allow);
+  EXPECT_EQ(ask("memfd_create"), Answer::enosys);
+  EXPECT_EQ(ask("shmget"), Answer::enosys);
 }
 
 TEST_F(DefaultPolicy, LeavesSetidModesAloneWhereNothingOutlivesTheBox) {

@@ -131,6 +131,16 @@ TEST_F(AWorkspaceWalk, GivesUpWhereThereIsMoreThanItMaySee) {
   EXPECT_EQ(walk.use().inodes, 51U);
 }
 
+TEST_F(AWorkspaceWalk, GivesUpWhereOneFileHasMoreNamesThanItMaySee) {
+  write("file", 1);
+  for (int i = 0; i < 100; ++i) fs::create_hard_link(top() / "file", top() / std::to_string(i));
+  for (const std::uint64_t most : {50U, 150U}) {
+    WorkspaceWalk walk(roots(), {.most_inodes = most});
+    EXPECT_TRUE(walk.step(Clock::now() + 10s));
+    EXPECT_EQ(walk.saw_too_many(), most < 101);
+  }
+}
+
 TEST_F(AWorkspaceWalk, OpensToTheirOwnerOnlyDirectoriesThatWereTouchedSince) {
   const auto mode = [&] {
     struct stat info = {};
