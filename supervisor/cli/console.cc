@@ -28,6 +28,15 @@ std::string escaped(unsigned char code) {
   return text;
 }
 
+// U+200E, U+200F, U+2028 to U+202E and U+2066 to U+2069: what follows would be shown in
+// another order, or on another line, than it has.
+bool is_reordering(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(text[2]);
+  if (text[1] == '\x81') return last >= 0xa6 && last <= 0xa9;
+  return text[1] == '\x80' && (last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae));
+}
+
 }  // namespace
 
 std::string printable(std::string_view bytes) {
@@ -41,6 +50,9 @@ std::string printable(std::string_view bytes) {
     } else if (byte == 0xc2 && next < 0xa0) {  // U+0080 to U+009F: terminals obey these too
       shown += escaped(next);
       ++i;
+    } else if (is_reordering(std::string_view(text).substr(i))) {
+      for (const char part : text.substr(i, 3)) shown += escaped(static_cast<unsigned char>(part));
+      i += 2;
     } else {
       shown += text[i];
     }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "sandbox/sys/files.h"
@@ -184,7 +185,8 @@ void Run::Impl::on_setup_failed(const SetupMessage& message) {
     ExecFailure failure = describe_exec_failure(message.error, name, made.request.exec_paths);
     set_cause(RunStatus::cannot_execute, std::move(failure.error));
     if (record.status == RunStatus::cannot_execute) record.exit_code = failure.exit_code;
-  } else if (message.step == SetupStep::await_go && box.release_error) {
+  } else if (message.step == SetupStep::await_go && message.error == ECANCELED &&
+             box.release_error) {
     set_cause(RunStatus::setup_failed, describe_launch_failure(*box.release_error));
   } else {
     set_cause(RunStatus::setup_failed,
