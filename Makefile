@@ -75,7 +75,7 @@ fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc) \
   $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
-  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc run_record.cc text_decoder.cc))
+  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
   $(wildcard tests/hostile/programs/*.c)))
