@@ -66,6 +66,15 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
+// Whether a quote at `at` belongs to the word before it: toml++ reads `1"a"` as one.
+bool is_glued(std::string_view text, std::size_t at) {
+  if (at == 0) return false;
+  const char before = text[at - 1];
+  return (before >= '0' && before <= '9') || (before >= 'a' && before <= 'z') ||
+         (before >= 'A' && before <= 'Z') ||
+         std::string_view("_+-.:").find(before) != std::string_view::npos;
+}
+
 // Outside of strings and comments TOML is ASCII. toml++ has undefined behaviour for some
 // letters there, so that they are refused before it sees them: the first one's place.
 std::optional<TomlPlace> find_stray_letter(std::string_view text) {
@@ -73,7 +82,7 @@ std::optional<TomlPlace> find_stray_letter(std::string_view text) {
   while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) {
     if (text[at] == '#') {
       at = std::min(text.find('\n', at), text.size());
-    } else if (text[at] == '"' || text[at] == '\'') {
+    } else if ((text[at] == '"' || text[at] == '\'') && !is_glued(text, at)) {
       at = end_of_string(text, at);
     } else {
       ++at;
