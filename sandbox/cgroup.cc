@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <string_view>
 
 #include "sandbox/cgroup_delegation.h"
@@ -107,6 +108,13 @@ bool kill_and_remove(const std::string& path) {
   return false;
 }
 
+// Older than any leaf is before its first process enters.
+bool is_old(const std::string& path) {
+  constexpr time_t kOld = 600;
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && info.st_mtime < ::time(nullptr) - kOld;
+}
+
 }  // namespace
 
 sys::Result<CgroupHost> CgroupHost::find() {
@@ -164,16 +172,22 @@ sys::Result<std::unique_ptr<Cgroup>> CgroupHost::create(const std::string& leaf,
 
 int CgroupHost::sweep(const std::string& lock_directory) const {
   int swept = 0;
+  std::map<std::string, StateLock> dead;  // held till the end: one may have left several
   for (const Hierarchy& listed : hierarchies_) {
     const std::vector<std::string> names = sys::list_directory(listed.parent(), DT_DIR);
     for (const std::string& name : names) {
       const std::string lock_name = name.substr(0, name.find('.'));
-      const auto lock = StateLock::take_over(lock_directory, lock_name);
-      if (!lock && lock.error().code != ENOENT) continue;  // its owner lives, or we can't tell
+      if (!dead.contains(lock_name)) {
+        auto lock = StateLock::take_over(lock_directory, lock_name);
+        if (!lock && lock.error().code != ENOENT) continue;  // its owner lives, or we can't tell
+        if (lock) dead.emplace(lock_name, *std::move(lock));
+      }
       const std::string path = listed.parent() + "/" + name;
       // A lock that is not here may be in the /run of another container that
-      // shares these groups: its live box is not ours to end. The kernel keeps what is in use.
-      if (!lock && ::rmdir(path.c_str()) < 0) continue;
+      // shares these groups: its live box is not ours to end. The kernel keeps what is in
+      // use, and what is young may be about to be.
+      const bool is_dead = dead.contains(lock_name);
+      if (!is_dead && !(is_old(path) && ::rmdir(path.c_str()) == 0)) continue;
       kill_leaf(path);  // at once, where it is v2
       bool gone = true;
       for (auto other = hierarchies_.rbegin(); other != hierarchies_.rend(); ++other) {

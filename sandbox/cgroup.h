@@ -107,8 +107,8 @@ class CgroupHost {
                                                             const CgroupLimits& limits,
                                                             std::string* why) const;
 
-  // Kills and removes leaves whose lock can be taken or is gone: their supervisor
-  // is dead. Returns how many went.
+  // Kills and removes leaves whose lock can be taken: their supervisor is dead. Those
+  // whose lock is nowhere go when they are empty and ten minutes old. Returns how many went.
   int sweep(const std::string& lock_directory) const;
 
   struct Hierarchy {

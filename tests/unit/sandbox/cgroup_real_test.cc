@@ -56,7 +56,10 @@ TEST_P(RealCgroup, CountsCpuTimeAndStopsItWhenFrozen) {
     for (volatile bool spin = true; spin;) {
     }
   });
-  std::this_thread::sleep_for(100ms);
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  while (cgroup->read_usage().cpu <= 5ms && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(10ms);
+  }
   EXPECT_TRUE(cgroup->set_frozen(true));
   std::this_thread::sleep_for(50ms);
   const auto frozen_at = cgroup->read_usage().cpu;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "sandbox/state_lock.h"
@@ -78,10 +79,14 @@ TEST(CgroupSweep, RemovesTheLeavesOfTheDeadAndKeepsThoseOfTheLiving) {
   const TemporaryDirectory first;
   const TemporaryDirectory second;
   const TemporaryDirectory locks;
-  for (const char* leaf : {"dead.1", "dead.2", "gone.1", "live.1", "live"}) {
+  for (const char* leaf : {"dead.1", "dead.2", "gone.1", "young.1", "live.1", "live"}) {
     fs::create_directories(first.path() + "/wardcase/" + leaf);
     fs::create_directories(second.path() + "/wardcase/" + leaf);
   }
+  // Nobody's lock is in sight for these two: the young one may be another container's, in
+  // which nothing runs yet.
+  fs::last_write_time(first.path() + "/wardcase/gone.1",
+                      fs::file_time_type::clock::now() - std::chrono::minutes(11));
   { const sys::UniqueFd dead(::open((locks.path() + "/dead").c_str(), O_CREAT | O_WRONLY, 0600)); }
   const auto live = StateLock::acquire(locks.path(), "live");
   ASSERT_TRUE(live) << live.error().message();
@@ -93,6 +98,7 @@ TEST(CgroupSweep, RemovesTheLeavesOfTheDeadAndKeepsThoseOfTheLiving) {
   for (const auto& mount_point : {first.path(), second.path()}) {
     EXPECT_FALSE(fs::exists(mount_point + "/wardcase/dead.1"));
     EXPECT_FALSE(fs::exists(mount_point + "/wardcase/gone.1"));
+    EXPECT_TRUE(fs::exists(mount_point + "/wardcase/young.1"));
     EXPECT_TRUE(fs::exists(mount_point + "/wardcase/live.1"));
     EXPECT_TRUE(fs::exists(mount_point + "/wardcase/live"));
   }

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "sandbox/state_lock.h"
@@ -213,6 +214,8 @@ TEST(CgroupHostV2, SweepsTheGroupThatIsOurs) {
   const TemporaryDirectory locks;
   fs::create_directories(tree.path() + "/own/wardcase/gone.1");
   fs::create_directories(tree.path() + "/own/wardcase/live.1");
+  fs::last_write_time(tree.path() + "/own/wardcase/gone.1",
+                      fs::file_time_type::clock::now() - std::chrono::minutes(11));
   fs::create_directories(tree.path() + "/own/supervisor");
   std::ofstream(tree.path() + "/cgroup.events") << "populated 1\n";
   const auto live = StateLock::acquire(locks.path(), "live");
