@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -18,8 +19,9 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   ~TemporaryDirectory() {
-    std::error_code ignored;  // a test must not fail for what it leaves to the next boot
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+    EXPECT_FALSE(error) << path_ << " is left behind: " << error.message();
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "sandbox/sys/files.h"
+#include "tests/unit/sandbox/temporary_directory.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -22,17 +23,7 @@ constexpr std::uint64_t kMany = 1'000'000;
 
 class AWorkspaceWalk : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "wardcase-test-walk-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    top_ = name;
-    open_root(top_);
-  }
-  void TearDown() override {
-    std::error_code error;
-    fs::remove_all(top_, error);
-    EXPECT_FALSE(error) << error.message();
-  }
+  void SetUp() override { open_root(top_); }
 
   void open_root(const fs::path& path) {
     auto place = sys::open_at(AT_FDCWD, path.c_str(), O_PATH);
@@ -54,7 +45,8 @@ class AWorkspaceWalk : public testing::Test {
   [[nodiscard]] const std::vector<WorkspaceRoot>& roots() const { return roots_; }
 
  private:
-  fs::path top_;
+  const test::TemporaryDirectory directory_;
+  const fs::path top_ = directory_.path();
   std::vector<WorkspaceRoot> roots_;
 };
 
