@@ -193,8 +193,9 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	@YES=$(YES) AUTO=1 packaging/deps build test coverage
 	@$(MAKE) $(parallel) KIND=coverage all tests
 	find build/coverage -name '*.gcda' -delete
-	@# Verdicts are make check's: an instrumented program of another user complains on stderr.
-	@tests/support/run_suites.py build/coverage unit integration || true
+	@# Root leaves the other user's half out: who can't write counts complains on stderr.
+	@GTEST_FILTER="$$(test "$$(id -u)" = 0 && echo '-*/user:Completion.*' || echo '*')" \
+	  tests/support/run_suites.py build/coverage unit integration
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \

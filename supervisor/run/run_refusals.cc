@@ -86,8 +86,11 @@ void Run::Impl::slow_down_refusals() {
   }
   if (++refusals_answered < kAnswersInAWhile) return;
   if (!loop.change(listener.get(), 0)) return;
-  refusal_timer =
-      loop.at(refusals_since + kWhile, [this] { (void)loop.change(listener.get(), EPOLLIN); });
+  refusal_timer = loop.at(refusals_since + kWhile, [this] {
+    // Who waits must not do so for ever.
+    const auto changed = loop.change(listener.get(), EPOLLIN);
+    if (!changed) stop_listening(changed.error().code);
+  });
 }
 
 }  // namespace wardcase::supervisor
