@@ -22,6 +22,8 @@ struct CgroupLimits {
   std::optional<std::uint64_t> memory_bytes = std::nullopt;
   std::optional<std::uint64_t> pids = std::nullopt;  // of the program's tree; init is added by us
   std::optional<std::uint64_t> millicpus = std::nullopt;
+  // v2: when memory is spent all processes are killed, not one of them. v1 knows no such thing.
+  bool oom_kills_all = true;
 };
 
 struct CgroupUsage {
