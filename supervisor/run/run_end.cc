@@ -247,7 +247,9 @@ void Run::Impl::collect() {
 void Run::Impl::remove_cgroup() {
   if (made.cgroup == nullptr) return hand_over();
   const auto removed = made.cgroup->remove();
-  if (removed || removed.error().code != EBUSY || ++removal_tries > kRemovalTries) {
+  if (removed) return hand_over();
+  if (removed.error().code != EBUSY || ++removal_tries > kRemovalTries) {
+    host.leave_to_sweep();
     return hand_over();
   }
   deadline = loop.at(Clock::now() + kRemovalPause, [this] { remove_cgroup(); });
