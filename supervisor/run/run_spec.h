@@ -52,7 +52,7 @@ struct RunSpec {
   std::vector<std::string> require;   // features without which nothing may run
   policies::SyscallChanges syscalls;  // what the policy changes of the built-in rules
   policies::OomAnswer oom = policies::OomAnswer::end_run;
-  bool execute_writable = true;  // false: Landlock denies it where it can
+  bool execute_writable = true;  // false: not where it can write
   policies::Confinement confinement = policies::Confinement::namespaces;
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
