@@ -115,7 +115,7 @@ std::string reason_for(std::string_view controller, std::string_view why) {
 }
 
 void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, Preparation& made) {
-  const std::string fix(host.cgroup_fix());
+  const std::string fix = host.cgroup_fix();
   if (enforcement(made, LimitId::memory) == Enforcement::none) {
     enforcement(made, LimitId::memory) = Enforcement::watcher;
     made.isolation.degraded.push_back(

@@ -63,7 +63,8 @@ def stage(build, work, names):
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (pathlib.Path(name)).is_dir() else shutil.copy)(name, target)
     (work / "build/tests").mkdir(parents=True)
-    shutil.copy(build / "wardcase", work / "build/wardcase")
+    for name in ("wardcase", "wardcase-server"):
+        shutil.copy(build / name, work / "build" / name)
     for suite in SUITES:
         subprocess.run(
             ["strip", "-o", work / "build/tests" / suite, build / "tests" / suite], check=True
