@@ -35,9 +35,9 @@ constexpr std::string_view kPasswd =
     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 constexpr std::string_view kGroup = "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n";
 constexpr std::string_view kHosts = "127.0.0.1 localhost box\n::1 localhost ip6-localhost\n";
-// What whoever asks for the number of processors reads (get_nprocs(3)); without it he counts
+// Here whoever asks for the number of processors reads it (get_nprocs(3)). Without it he counts
 // those of the host, and starts as many processes.
-constexpr std::string_view kOnlineCpus = "sys/devices/system/cpu/online";
+constexpr std::string_view kCpuDirectory = "sys/devices/system/cpu";
 // What packages keep here that their parts in /usr can't do without, or complain of: names
 // of services and protocols, fonts, and some programs' own settings. Nothing in them is secret.
 constexpr const char* kSettings[] = {
@@ -146,9 +146,19 @@ void BoxLayout::add_base(const LaunchRequest& request) {
   texts_ = {{"etc/passwd", std::string(kPasswd)}, {"etc/group", std::string(kGroup)},
             {"etc/hosts", std::string(kHosts)},   {"etc/nsswitch.conf", std::string(kNames)},
             {"etc/resolv.conf", resolver},        {"etc/hostname", "box\n"}};
-  if (!request.cpus.empty()) {
-    make_parents(/*on_scratch=*/false, kOnlineCpus);
-    texts_.push_back({std::string(kOnlineCpus), list_of(request.cpus)});
+  if (!request.cpus.empty()) add_cpus(request.cpus);
+}
+
+// Its own processors are online, and the host's are possible: their numbers are the host's, and
+// tables of one entry a processor are that long.
+void BoxLayout::add_cpus(const std::vector<unsigned>& cpus) {
+  const std::string directory(kCpuDirectory);
+  make_parents(/*on_scratch=*/false, directory);
+  // Not to be listed: older C libraries count entries, if they can, and would find none.
+  make_directory(/*on_scratch=*/false, directory, 0111);
+  texts_.push_back({directory + "/online", list_of(cpus)});
+  if (auto possible = sys::read_file(AT_FDCWD, ("/" + directory + "/possible").c_str())) {
+    texts_.push_back({directory + "/possible", *std::move(possible)});
   }
 }
 

@@ -112,9 +112,10 @@ class Comparison:
         print(f"failed: {what}", flush=True)
 
     def add(self, module, outside, inside):
-        if "passed" not in outside.values():
-            self.fail(f"{module}: nothing passed outside of the box")
-            return
+        for place, results in (("outside of the box", outside), ("in the box", inside)):
+            if "passed" not in results.values():
+                self.fail(f"{module}: nothing passed {place}")
+                return
         for case, outcome in outside.items():
             if outcome == "passed":
                 self.add_case(module, case, inside.get(case, "missing"))
