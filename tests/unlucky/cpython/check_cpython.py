@@ -40,10 +40,12 @@ def modules(arguments):
     return [row[0] for row in rows if not arguments or row[1:] == ["short"]]
 
 
-def exclusions():
-    """By case: whether it fails only sometimes or for some callers, and why."""
+def exclusions(memory_by):
+    """By case: whether it fails always or only sometimes. Some fail only where a watcher holds
+    the memory limit, as for an ordinary user without a control group."""
     rows = [line.split(None, 2) for line in lines_of("exclusions.txt")]
-    return {case: (how, why) for case, how, why in rows}
+    excluded = {case: how for case, how, _why in rows if how != "watcher"}
+    return excluded | {case: "always" for case, how, _why in rows if how == memory_by == "watcher"}
 
 
 def results_in(output):
@@ -77,6 +79,10 @@ class Inside(Place):
         command = [self.command, "run", "--timeout", str(LIMIT_SECONDS), *arguments]
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, check=False).stdout
 
+    def memory_by(self):
+        record = json.loads(subprocess.check_output([self.command, "run", "--json", "--", "true"]))
+        return record["enforced_by"]["memory"]
+
 
 class Outside(Place):
     name = "outside"
@@ -104,7 +110,7 @@ class Comparison:
 
     def __init__(self, inside):
         self.inside = inside
-        self.excluded = exclusions()
+        self.excluded = exclusions(inside.memory_by())
         self.passed = self.failed = self.skipped = 0
 
     def fail(self, what):
@@ -126,7 +132,7 @@ class Comparison:
             print(f"{module}: passed only inside: {' '.join(gained)}", flush=True)
 
     def add_case(self, module, case, inside):
-        how, _ = self.excluded.get(case, ("", ""))
+        how = self.excluded.get(case)
         if inside == "passed" and how != "always":
             self.passed += 1
         elif inside == "passed":
