@@ -72,6 +72,7 @@ support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
 integration := $(call objects,tests/integration/*_test.cc)
 hostile := $(call objects,tests/hostile/*_test.cc)
+unlucky := $(call objects,tests/unlucky/*_test.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
@@ -79,12 +80,12 @@ fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc stat
   $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc))
 FUZZ_SECONDS ?= 30
-programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
-  $(wildcard tests/hostile/programs/*.c)))
-tests := $(unit) $(integration) $(hostile)
+programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
+  $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
+tests := $(unit) $(integration) $(hostile) $(unlucky)
 # Highest first: a call from a lower layer into a higher one does not link.
 layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
-suites := unit integration hostile
+suites := unit integration hostile unlucky
 # Where several processors, another kernel's Landlock or its own clock could matter.
 qemu_tests := As/Isolation.*/user:As/HostileSystemCalls.*/root:As/ControlGroups.*:As/Ends.*/user:As/Time.ATimeout*:As/SetupSteps.*/root
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
@@ -94,7 +95,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check unit integration hostile check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-cpython unit integration hostile unlucky check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
 
 all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
@@ -146,6 +147,7 @@ tests: $(addprefix $(out)/tests/,$(suites)) $(programs) $(fuzz)
 $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
+$(out)/tests/unlucky: $(unlucky)
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
@@ -157,6 +159,10 @@ $(fuzz): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o \
     $(if $(filter-out fuzz,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(fuzzed)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) $(if $(filter fuzz,$(KIND)),-fsanitize=fuzzer) -pie -o $@ $^ $(libraries)
+# Attacks bring no library with them that could stand in their way; the others are as people build them.
+$(out)/tests/programs/%: tests/unlucky/programs/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC   )$(CC) -O2 -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<
 $(out)/tests/programs/%: tests/hostile/programs/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC   )$(CC) -O2 -static -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<
@@ -174,8 +180,11 @@ check:  ## install what the tests need, build, run all suites and lints
 unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
 hostile:  ## run the attacks of tests/hostile against it
+unlucky:  ## run the harmless programs of tests/unlucky in it
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
+check-cpython: all  ## compare CPython's own tests in the box and outside of it (MODULES="test_json ...")
+	@tests/unlucky/cpython/check_cpython.py $(out) $(MODULES)
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers
 	@$(MAKE) $(parallel) KIND=fuzz fuzz-targets
 	@for name in $(fuzz_names); do \
