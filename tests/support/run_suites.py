@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 
+# Guests are slow.
+PATIENCE = 3 if "VM_ENGINE" in os.environ else 1
 LIMIT_SECONDS = {
     "unit": 300, "integration": 900, "hostile": 600, "unlucky": 600, "fuzz": 120, "lint": 600,
 }
@@ -38,7 +40,7 @@ def environment(build):
 
 
 def run(command, suite, build, output=None):
-    limited = ["timeout", "--kill-after=10", str(LIMIT_SECONDS[suite]), *command]
+    limited = ["timeout", "--kill-after=10", str(PATIENCE * LIMIT_SECONDS[suite]), *command]
     return subprocess.run(
         limited, env=environment(build), stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False
     ).returncode

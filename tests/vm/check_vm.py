@@ -30,7 +30,7 @@ import machine  # noqa: E402
 from run_suites import gtest_results  # noqa: E402
 
 SUITES = ("integration", "hostile")
-LIMIT_SECONDS = {"uml": 1800, "qemu": 1500}
+LIMIT_SECONDS = {"uml": 2400, "qemu": 1800}
 NEEDED = ("tests/support", "supervisor/run/record.schema.json", "packaging", "policies", "README.md")
 RUN = """#!/bin/bash
 # As root, so that each test is run for root and for an ordinary user.
