@@ -123,6 +123,24 @@ TEST_P(HostileLifetime, OutputQueuedInASocketDoesNotDelayTheEnd) {
   EXPECT_TRUE(control_works(wait_for_output("queued_pipe", "300") >= 300ms));
 }
 
+// It needs no memory of its own to do so: see the bombs of kernel memory.
+TEST_P(HostileLifetime, TheHostsMemoryKillerTakesTheBoxFirst) {
+  declare_attack("have the host's out-of-memory killer take others",
+                 "init has the highest score, and its death ends all");
+  no_control("the host would run out of memory");
+  Running running = run_command({"-l", "bash", "-c",
+                                 "echo 0 >/proc/self/oom_score_adj; echo 0 >/proc/1/oom_score_adj;"
+                                 "echo armed; sleep 30"})
+                        .start();
+  ASSERT_TRUE(running.wait_for(Channel::out, "armed\n"));
+  const std::string command = std::to_string(running.pid());
+  const std::string init = std::to_string(init_of(running.pid()));
+  EXPECT_EQ(read_file("/proc/" + init + "/oom_score_adj"), "1000\n");
+  EXPECT_NE(read_file("/proc/" + command + "/oom_score_adj"), "1000\n");
+  running.signal(SIGTERM);
+  EXPECT_EQ(running.finish().exit_code, 128 + SIGTERM);
+}
+
 TEST_P(HostileLifetime, InitSurvivesWhatTheProgramDoesToIt) {
   declare_attack("signal init, take its files and its processor away",
                  "pid 1 takes no signal from inside; the filter protects it");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 // Programs that reach for the host: its files, its processes, the caller's secrets.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -117,6 +119,44 @@ TEST_P(HostileReach, NoSetidFileIsLeftInADirectoryOfTheHost) {
         << way << ": " << control;
   }
   EXPECT_EQ(control.out().find("capabilities: setxattr\n") != std::string::npos, is_root());
+}
+
+TEST_P(HostileReach, AServiceOnTheHostsLoopbackIsOutOfReach) {
+  declare_attack("connect to a service on the host's loopback", "own network namespace");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* place = reinterpret_cast<sockaddr*>(&address);
+  const sys::UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), place, size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+  ASSERT_EQ(::getsockname(listener.get(), place, &size), 0);
+  const std::string code = "echo armed; exec 3<>/dev/tcp/127.0.0.1/" +
+                           std::to_string(ntohs(address.sin_port)) + " && echo connected";
+  EXPECT_EQ(bash(code).out(), "armed\n");
+  EXPECT_TRUE(control_works(bash(code, {"--network", "host"}).out() == "armed\nconnected\n"));
+}
+
+TEST_P(HostileReach, NothingOfTheHostCanBeWrittenThroughProc) {
+  declare_attack("change the host through files of /proc", "read-only or covered; an own owner");
+  const Record record = hostile("proc_writer");
+  EXPECT_EQ(record.out(), "armed\n") << record;
+  EXPECT_TRUE(control_works(has_text(outside("proc_writer").out(), "writable: /proc/")));
+}
+
+TEST_P(HostileReach, ASetuidProgramOfTheHostGivesNothing) {
+  declare_attack("run a setuid program of the host", "nosuid, no_new_privs, ids that don't exist");
+  if (::geteuid() != 0) return no_control("only root can make one");
+  const ScratchDirectory tools(Caller::root);
+  const std::string tool = tools.path() / "id";
+  std::filesystem::copy_file("/usr/bin/id", tool);
+  ASSERT_EQ(::chmod(tools.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(tool.c_str(), 04755), 0);
+  const Record record = record_of({"-v", tool + ":/tool", "--", "/tool", "-u"});
+  EXPECT_EQ(record.out(), "1000\n") << record;
+  const Outcome control = Command::other(Caller::user, {tool, "-u"}).finish();
+  EXPECT_TRUE(control_works(control.out() == "0\n")) << control;
 }
 
 TEST_P(HostileReach, TheHostsDevNullStaysAsItIs) {

@@ -6,8 +6,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "tests/support/hostile_test.h"
 
@@ -107,6 +110,41 @@ TEST_P(HostileResources, AFloodCostsTheSupervisorLittleMemory) {
   ASSERT_EQ(::getrusage(RUSAGE_CHILDREN, &usage), 0);
   // The largest of all that were waited for so far: the controls outside hold 128 MiB.
   EXPECT_LT(usage.ru_maxrss, 160 * 1024);
+}
+
+// What the host does with core files, for the time of a test.
+class CoreHandler {
+ public:
+  explicit CoreHandler(const std::string& handler) : before_(read_file(kPattern)) {
+    std::ofstream(kPattern) << "|" + handler;
+  }
+  CoreHandler(const CoreHandler&) = delete;
+  CoreHandler& operator=(const CoreHandler&) = delete;
+  ~CoreHandler() { std::ofstream(kPattern) << before_; }
+
+ private:
+  static constexpr const char* kPattern = "/proc/sys/kernel/core_pattern";
+  std::string before_;
+};
+
+// It runs as root, outside of all boxes, on what the program made of its memory.
+TEST_P(HostileResources, ACrashStartsNoHandlerOnTheHost) {
+  declare_attack("have the host's handler of core files run, by a crash",
+                 "the core limit that stands for no handler");
+  if (::access("/proc/sys/kernel/core_pattern", W_OK) != 0) {
+    return no_control("only root can set a handler");
+  }
+  const ScratchDirectory place(Caller::root);
+  const std::string handler =
+      place.write("handler", "#!/bin/sh\n: >" + place.path().string() + "/ran\n", 0755);
+  const CoreHandler set(handler);
+  const auto has_run = [&] { return std::filesystem::exists(place.path() / "ran"); };
+  EXPECT_EQ(bash("echo armed; kill -SEGV $$").text("signal"), "SIGSEGV");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_FALSE(has_run());
+  const Outcome control = Command::other(caller(), {"/bin/bash", "-c", "kill -SEGV $$"}).finish();
+  EXPECT_EQ(control.signal, SIGSEGV);
+  EXPECT_TRUE(control_works(eventually(has_run)));
 }
 
 // Where the host's files of that kind are called "core" and nobody handles them.

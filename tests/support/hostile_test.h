@@ -28,6 +28,10 @@ class HostileTest : public WithCaller {
                                        const std::vector<std::string>& arguments = {});
 };
 
+[[nodiscard]] std::vector<pid_t> children_of(pid_t parent);
+// The host's pid of the init of the box that this command of ours has made.
+[[nodiscard]] pid_t init_of(pid_t command);
+
 [[nodiscard]] bool has_text(std::string_view text, std::string_view wanted);
 
 }  // namespace wardcase::test

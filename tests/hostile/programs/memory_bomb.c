@@ -21,10 +21,26 @@
 #include <unistd.h>
 
 static char block[1 << 20];
+static int objects[32000];  // what stays when the process has ended, outside a box
+static int made;
+static int is_queue;
+
+static void remove_objects(void) {
+  while (made > 0) {
+    --made;
+    if (is_queue) msgctl(objects[made], IPC_RMID, NULL);
+    if (!is_queue) semctl(objects[made], 0, IPC_RMID);
+  }
+}
 
 static void stop(long mebibytes) {
   printf("%s after %ld MiB\n", strerrorname_np(errno), mebibytes);
-  exit(1);
+  exit(1);  // and removes what was made
+}
+
+static void keep(int id, long mebibytes) {
+  if (id < 0 || made == sizeof objects / sizeof objects[0]) stop(mebibytes);
+  objects[made++] = id;
 }
 
 static void fill_file(int fd, long mebibytes) {
@@ -52,8 +68,7 @@ static void fill_segments(long mebibytes) {
 // 64 bytes each in the kernel.
 static void fill_semaphores(long mebibytes) {
   for (long i = 0; i < mebibytes; ++i) {
-    const int id = semget(IPC_PRIVATE, 16384, IPC_CREAT | 0600);
-    if (id < 0) stop(i);
+    keep(semget(IPC_PRIVATE, 16384, IPC_CREAT | 0600), i);
   }
 }
 
@@ -64,9 +79,8 @@ static void fill_messages(long mebibytes) {
   } message = {1, ""};
   for (long i = 0; i < mebibytes; ++i) {
     for (int queue = 0; queue < 64; ++queue) {  // 16 KiB a queue
-      const int id = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-      if (id < 0) stop(i);
-      while (msgsnd(id, &message, sizeof message.text, IPC_NOWAIT) == 0) continue;
+      keep(msgget(IPC_PRIVATE, IPC_CREAT | 0600), i);
+      while (msgsnd(objects[made - 1], &message, sizeof message.text, IPC_NOWAIT) == 0) continue;
     }
   }
 }
@@ -120,6 +134,8 @@ static void fill_tables(long mebibytes) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   setvbuf(stdout, NULL, _IONBF, 0);
+  is_queue = strcmp(argv[1], "messages") == 0;
+  atexit(remove_objects);
   puts("armed");
   memset(block, 1, sizeof block);
   const long wanted = atol(argv[2]);
