@@ -88,6 +88,7 @@ struct LaunchPlan {
   bool keep_groups = false;  // setgroups is denied to us: what the caller has stays
   bool own_network = true;
   bool use_landlock = false;
+  bool execute_scratch = true;  // false: nothing on the writable file system can be executed
   bool hold_at_exec = false;
 
   FdIndex setup = -1;  // the child's ends

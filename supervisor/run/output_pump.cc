@@ -26,7 +26,8 @@ std::size_t capacity_of(int fd) {
 
 }  // namespace
 
-OutputPump::OutputPump(EventLoop& loop, Sink sink) : loop_(loop), sink_(std::move(sink)) {}
+OutputPump::OutputPump(EventLoop& loop, Sink sink, Mover mover)
+    : loop_(loop), sink_(std::move(sink)), mover_(std::move(mover)) {}
 
 OutputPump::~OutputPump() { close(); }
 
@@ -51,7 +52,8 @@ void OutputPump::resume() {
 }
 
 void OutputPump::on_readable() {
-  if (!paused_) (void)read_chunk();
+  if (paused_ || (mover_ && mover_(source_.get()))) return;
+  (void)read_chunk();
 }
 
 void OutputPump::drain() {

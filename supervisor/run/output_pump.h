@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "sandbox/sys/error.h"
@@ -19,8 +20,11 @@ namespace wardcase::supervisor {
 class OutputPump {
  public:
   using Sink = std::function<void(std::string_view)>;
+  // Moves bytes on from a pipe that has some, where they need not be seen; returns how
+  // many (0: the pump was paused), or nullopt: they go to the sink.
+  using Mover = std::function<std::optional<std::size_t>(int pipe)>;
 
-  OutputPump(EventLoop& loop, Sink sink);
+  OutputPump(EventLoop& loop, Sink sink, Mover mover = nullptr);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
   ~OutputPump();
@@ -41,6 +45,7 @@ class OutputPump {
 
   EventLoop& loop_;
   Sink sink_;
+  Mover mover_;
   sys::UniqueFd source_;
   bool paused_ = false;
 };

@@ -39,6 +39,14 @@ void Run::Impl::begin() {
   if (spec.argv.empty() || spec.argv.front().empty()) {
     return fail_before_launch(RunStatus::invalid_request, "no program is named");
   }
+  if (spec.encoding_fallback) {
+    auto opened = EncodingFallback::open(*spec.encoding_fallback);
+    if (!opened) {
+      return fail_before_launch(RunStatus::invalid_request,
+                                "--encoding-fallback " + opened.error().message());
+    }
+    fallback.emplace(*std::move(opened));
+  }
   const auto prepared = prepare(spec, host, made);
   record.limits = made.limits;
   record.enforced_by = made.enforced_by;
@@ -75,7 +83,11 @@ void Run::Impl::watch_box() {
   });
   for (const Stream stream : {Stream::out, Stream::err}) {
     StreamState& state = streams[static_cast<std::size_t>(stream)];
-    if (spec.capture != Capture::count) state.store.emplace(limit(policies::LimitId::capture));
+    const EncodingFallback* const other = fallback ? &*fallback : nullptr;
+    state.decoder = LineDecoder(other);
+    if (spec.capture != Capture::count) {
+      state.store.emplace(limit(policies::LimitId::capture), other);
+    }
   }
   if (spec.capture != Capture::count) merged.emplace(2 * limit(policies::LimitId::capture));
   auto watched = loop.watch(box.setup.get(), EPOLLIN, [this](std::uint32_t) { drain_setup(); });
@@ -122,7 +134,8 @@ void Run::Impl::open_terminal(sys::UniqueFd master) {
 void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
   StreamState& state = streams[static_cast<std::size_t>(stream)];
   state.pump = std::make_unique<OutputPump>(
-      loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); });
+      loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); },
+      [this, stream](int pipe) { return move_output(stream, pipe); });
   auto opened = state.pump->open(std::move(source));
   if (!opened) terminate(RunStatus::setup_failed, opened.error().message());
 }

@@ -144,5 +144,30 @@ TEST_F(OutputPumpTest, BreaksTheProgramsPipeWhenClosed) {
   EXPECT_EQ(errno, EPIPE);
 }
 
+TEST_F(OutputPumpTest, WhatCanBeMovedOnIsNotRead) {
+  test::Pipe source = test::make_pipe();
+  const test::Pipe target = test::make_pipe();
+  test::make_nonblocking(source.read_end.get());
+  test::make_nonblocking(target.read_end.get());
+  bool wants_to_see = false;
+  std::string seen;
+  OutputPump mover(
+      loop, [&](std::string_view bytes) { seen += bytes; },
+      [&](int pipe) -> std::optional<std::size_t> {
+        if (wants_to_see) return std::nullopt;
+        const ssize_t n = ::splice(pipe, nullptr, target.write_end.get(), nullptr, 1000, 0);
+        return n > 0 ? std::optional(static_cast<std::size_t>(n)) : std::nullopt;
+      });
+  ASSERT_TRUE(mover.open(std::move(source.read_end)));
+  test::write_to(source.write_end.get(), "past us");
+  turn_for(2ms);
+  EXPECT_EQ(seen, "");
+  EXPECT_EQ(test::read_available(target.read_end.get()), "past us");
+  wants_to_see = true;
+  test::write_to(source.write_end.get(), "to us");
+  turn_for(2ms);
+  EXPECT_EQ(seen, "to us");
+}
+
 }  // namespace
 }  // namespace wardcase::supervisor
