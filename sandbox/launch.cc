@@ -137,7 +137,8 @@ void put_file_system(PlanBuilder& plan, const LaunchRequest& request, const BoxL
   header.scratch_size = plan.text(std::to_string(request.scratch_bytes));
   header.scratch_inodes = plan.text(std::to_string(request.scratch_inodes));
   layout.put_into(plan);
-  header.proc_read_only = put_offsets(plan, {"sys", "fs", "sysrq-trigger", "irq", "bus", "pressure"});
+  header.proc_read_only =
+      put_offsets(plan, {"sys", "fs", "sysrq-trigger", "irq", "bus", "pressure"});
   header.proc_masks =
       put_offsets(plan, {"kcore", "keys", "timer_list", "sched_debug", "acpi", "scsi"});
   put_landlock_into(plan, request, layout.binds(), layout.has_program_directory());

@@ -14,7 +14,9 @@ complain() {
 }
 
 # Names are `Suite.Name`, or `Suite.*` for all of a suite.
-mapfile -t named < <(grep -o -E '`[A-Z][A-Za-z0-9]+\.([A-Z][A-Za-z0-9]+|\*)`' SECURITY.md | tr -d '`' | sort -u)
+tick=$'\x60'
+mapfile -t named < <(grep -o -E "$tick[A-Z][A-Za-z0-9]+\.([A-Z][A-Za-z0-9]+|\*)$tick" SECURITY.md |
+  tr -d "$tick" | sort -u)
 ((${#named[@]} > 20)) || complain 'names too few tests'
 tests=$(grep -r -h -o -E '^TEST(_[FP])?\([A-Za-z0-9]+, [A-Za-z0-9]+' tests --include='*_test.cc' |
   sed -E 's/^TEST(_[FP])?\(//; s/, /./')
@@ -24,9 +26,8 @@ for name in "${named[@]}"; do
 done
 
 rows=$(sed -n '/^## Boundaries/,/^## /p' SECURITY.md | grep -E '^\| ' | grep -v -E '^\| (boundary|---)')
-((rows_count = $(grep -c . <<<"$rows"))) || complain 'has no boundaries'
-((rows_count > 10)) || complain 'has too few boundaries'
+(($(wc -l <<<"$rows") > 10)) || complain 'has too few boundaries'
 while IFS= read -r row; do
-  grep -q -E '`[A-Z][A-Za-z0-9]+\.' <<<"$row" || complain "names no test that attacks: ${row:0:60}"
+  grep -q -E "$tick[A-Z][A-Za-z0-9]+\." <<<"$row" || complain "names no test that attacks: ${row:0:60}"
 done <<<"$rows"
 exit $bad

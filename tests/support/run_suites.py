@@ -58,6 +58,10 @@ def outcome_of(test):
     return "skipped" if test["result"] == "SKIPPED" else "passed"
 
 
+def gtest_results(report):
+    return {name: outcome_of(test) for name, test in gtest_tests(report)}
+
+
 def run_binary(suite, build, prefix=(), only=()):
     """Names and outcomes of a GoogleTest program, and the reports of those that ran."""
     report = build / "tests" / f"{suite}.json"
@@ -66,8 +70,9 @@ def run_binary(suite, build, prefix=(), only=()):
     if only:
         arguments.append("--gtest_filter=" + ":".join(only))
     status = run([*prefix, build / "tests" / suite, *arguments], suite, build)
-    tests = dict(gtest_tests(json.loads(report.read_text()))) if report.exists() else {}
-    results = {name: outcome_of(test) for name, test in tests.items()}
+    told = json.loads(report.read_text()) if report.exists() else {}
+    tests = dict(gtest_tests(told))
+    results = gtest_results(told)
     if status != 0 and "failed" not in results.values():
         how = {124: "ran out of time", -9: "ran out of time"}.get(status, f"ended with status {status}")
         print(f"{suite}: {how}")
