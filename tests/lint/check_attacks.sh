@@ -15,7 +15,7 @@ complain() {
 
 # Names are `Suite.Name`, or `Suite.*` for all of a suite.
 tick=$'\x60'
-mapfile -t named < <(grep -o -E "$tick[A-Z][A-Za-z0-9]+\.([A-Z][A-Za-z0-9]+|\*)$tick" SECURITY.md |
+mapfile -t named < <(grep -o -E "${tick}[A-Z][A-Za-z0-9]+\.([A-Z][A-Za-z0-9]+|\*)$tick" SECURITY.md |
   tr -d "$tick" | sort -u)
 ((${#named[@]} > 20)) || complain 'names too few tests'
 tests=$(grep -r -h -o -E '^TEST(_[FP])?\([A-Za-z0-9]+, [A-Za-z0-9]+' tests --include='*_test.cc' |
@@ -28,6 +28,6 @@ done
 rows=$(sed -n '/^## Boundaries/,/^## /p' SECURITY.md | grep -E '^\| ' | grep -v -E '^\| (boundary|---)')
 (($(wc -l <<<"$rows") > 10)) || complain 'has too few boundaries'
 while IFS= read -r row; do
-  grep -q -E "$tick[A-Z][A-Za-z0-9]+\." <<<"$row" || complain "names no test that attacks: ${row:0:60}"
+  grep -q -E "${tick}[A-Z][A-Za-z0-9]+\." <<<"$row" || complain "names no test that attacks: ${row:0:60}"
 done <<<"$rows"
 exit $bad
