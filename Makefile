@@ -70,6 +70,7 @@ support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
 integration := $(call objects,tests/integration/*_test.cc)
 hostile := $(call objects,tests/hostile/*_test.cc)
+faults := $(call objects,tests/faults/*.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
@@ -79,10 +80,10 @@ fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc stat
 FUZZ_SECONDS ?= 30
 programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
   $(wildcard tests/hostile/programs/*.c)))
-tests := $(unit) $(integration) $(hostile)
+tests := $(unit) $(integration) $(hostile) $(faults)
 # Highest first: a call from a lower layer into a higher one does not link.
 layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
-suites := unit integration hostile
+suites := unit integration hostile faults
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
 # V=1 shows the whole commands.
 say = $(if $(V),,@echo '  $(1) $@' &&)
@@ -90,7 +91,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check unit integration hostile fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-long unit integration hostile faults fuzz bench lint format format-check tidy coverage install uninstall generate clean help
 
 all: $(out)/wardcase  ## build build/wardcase (the default)
 
@@ -139,6 +140,7 @@ tests: $(addprefix $(out)/tests/,$(suites)) $(programs) $(fuzz)
 $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
+$(out)/tests/faults: $(faults)
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
@@ -167,6 +169,7 @@ check:  ## install what the tests need, build, run all suites and lints
 unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
 hostile:  ## run the attacks of tests/hostile against it
+faults:  ## fail its system calls, kill it and load it, a part of what check-long does
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers

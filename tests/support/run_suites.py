@@ -3,7 +3,7 @@
 # Copyright The wardcase authors
 """Runs test suites, each under a time limit, and sums them up.
 
-usage: run_suites.py BUILD_DIRECTORY SUITE...    suites: unit, integration, hostile, fuzz, lint
+usage: run_suites.py BUILD_DIRECTORY SUITE...    suites: unit, integration, hostile, faults, fuzz, lint
 
 The last line is `N passed, N failed, N skipped`. The exit status is 1 if a test
 failed, or if one was skipped while WARDCASE_TEST_MUST_RUN=1. A suite that crashes
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT_SECONDS = {"unit": 300, "integration": 900, "hostile": 600, "fuzz": 120, "lint": 600}
+LIMIT_SECONDS = {"unit": 300, "integration": 900, "hostile": 600, "faults": 300, "fuzz": 120, "lint": 600}
 SKIPPED_LINT = 77  # as automake has it
 
 # Taken by each suite's tests; make's own would reach the `make` that a lint runs.

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// Each system call of a run, from the command's first to the program's exec and on to the end, fails
+// once. Then the result is right, or an error says what failed; whatever runs, runs confined as it was
+// asked for; and nothing is left.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "tests/faults/effort.h"
+#include "tests/faults/fault_points.h"
+#include "tests/faults/traced_run.h"
+
+namespace wardcase::test {
+namespace {
+
+constexpr int kExitCode = 7;  // of isolation_report
+constexpr int kFailed = 125;
+
+// The lines that only one of the two has.
+std::string differing(const std::string& right, const std::string& found) {
+  const auto lines_of = [](const std::string& text) {
+    std::multiset<std::string> lines;
+    std::istringstream rest(text);
+    for (std::string line; std::getline(rest, line);) lines.insert(line);
+    return lines;
+  };
+  const auto before = lines_of(right);
+  const auto now = lines_of(found);
+  std::vector<std::string> lost;
+  std::vector<std::string> added;
+  std::set_difference(before.begin(), before.end(), now.begin(), now.end(),
+                      std::back_inserter(lost));
+  std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
+                      std::back_inserter(added));
+  std::string text;
+  for (const std::string& line : lost) text += "-" + line + " ";
+  for (const std::string& line : added) text += "+" + line + " ";
+  return text;
+}
+
+class Faults : public WithCaller {
+ protected:
+  Faults() : files_before_(list_runtime_files()), cgroups_before_(list_cgroups()) {}
+
+  // Learns which calls there are, and what is right.
+  void record() {
+    faultless_ = run_traced(command());
+    right_ = faultless_.outcome.record();
+    ASSERT_EQ(faultless_.outcome.exit_code, kExitCode) << faultless_.outcome;
+    ASSERT_TRUE(right_.out().ends_with("complete\n")) << faultless_.outcome;
+    ASSERT_TRUE(faultless_.is_executed);
+  }
+
+  [[nodiscard]] Command command() const {
+    return run_command({"--json", "--cpus", "1",
+                        Workplace::get().program("isolation_report").string()});
+  }
+
+  [[nodiscard]] std::string judge(const TracedOutcome& traced, const Fault& fault);
+  [[nodiscard]] std::string judge_record(const TracedOutcome& traced, const Record& told) const;
+  [[nodiscard]] std::string judge_refusal(const TracedOutcome& traced, const Fault& fault,
+                                          const Record& told) const;
+  [[nodiscard]] std::string what_is_left(const TracedOutcome& traced);
+  [[nodiscard]] bool tells_of_less(const Record& told) const {
+    return told.json("isolation.degraded") != right_.json("isolation.degraded");
+  }
+
+  TracedOutcome faultless_;
+  Record right_;
+
+ private:
+  std::string files_before_;
+  std::string cgroups_before_;
+};
+WARDCASE_AS_ROOT_AND_USER(Faults);
+
+// The program ran to its end: all that is told of it is as without a fault.
+std::string Faults::judge_record(const TracedOutcome& traced, const Record& told) const {
+  std::string wrong;
+  for (const char* member : {"status", "exit_code", "signal", "stdout", "stderr", "output",
+                             "leftover_processes", "limits", "limits_hit", "enforced_by",
+                             "isolation.effective", "denied_syscalls"}) {
+    if (told.json(member) == right_.json(member) || tells_of_less(told)) continue;
+    wrong += std::string(member) + " is " + told.json(member) + ", not " + right_.json(member) + "; ";
+  }
+  if (!traced.is_executed) wrong += "a result without a program; ";
+  return wrong;
+}
+
+// An error of ours: it names what failed, and does not say of what ran that it did not.
+std::string Faults::judge_refusal(const TracedOutcome& traced, const Fault& fault,
+                                  const Record& told) const {
+  const std::string said = traced.outcome.err() + told.text("error");
+  std::string wrong;
+  if (said.find(::strerrorname_np(fault.error)) == std::string::npos) {
+    wrong += "it does not say what failed: [" + said + "]; ";
+  }
+  const bool says_nothing_ran = told.status() == "setup_failed" || told.status() == "cannot_execute";
+  if (says_nothing_ran && traced.is_executed) wrong += told.status() + ", but the program ran; ";
+  return wrong;
+}
+
+std::string Faults::judge(const TracedOutcome& traced, const Fault& fault) {
+  const Outcome& outcome = traced.outcome;
+  std::string wrong;
+  if (traced.has_hung) wrong += "it hung; ";
+  if (outcome.signal != 0) wrong += "died of signal " + std::to_string(outcome.signal) + "; ";
+  const Record told = outcome.out().empty() ? Record() : outcome.record();
+  if (outcome.exit_code == kExitCode) {
+    wrong += judge_record(traced, told);
+  } else if (outcome.exit_code == kFailed ||
+             (told.status() == "cannot_execute" && !traced.is_executed)) {
+    wrong += judge_refusal(traced, fault, told);
+  } else if (outcome.signal == 0) {
+    wrong += "exit code " + std::to_string(outcome.exit_code) + " [" + told.status() + "] [" +
+             outcome.err() + "]; ";
+  }
+  if (traced.is_executed && traced.confinement != faultless_.confinement && !tells_of_less(told)) {
+    wrong += "it was confined otherwise: " + differing(faultless_.confinement, traced.confinement);
+  }
+  if (fault.error == EINTR && outcome.exit_code != kExitCode) wrong += "an interruption was seen; ";
+  return wrong + what_is_left(traced);
+}
+
+// What the next start sweeps may be left for it.
+std::string Faults::what_is_left(const TracedOutcome& traced) {
+  std::string left;
+  if (!traced.left.empty()) left += "processes lived on: " + traced.left;
+  if (!eventually([] { return list_descendants().empty(); })) left += list_descendants();
+  if (list_runtime_files() == files_before_ && list_cgroups() == cgroups_before_) return left;
+  EXPECT_EQ(run({"--", "true"}).exit_code, 0);
+  const std::string files = list_runtime_files();
+  const std::string cgroups = list_cgroups();
+  left += differing(std::exchange(files_before_, files), files);
+  return left + differing(std::exchange(cgroups_before_, cgroups), cgroups);
+}
+
+TEST_P(Faults, WhateverCallFailsTheResultIsRightOrTheErrorIsTold) {
+  ASSERT_NO_FATAL_FAILURE(record());
+  const std::vector<Fault> all = all_faults(faultless_.calls);
+  const std::vector<std::size_t> chosen = choose(all.size(), Effort::get().faults());
+  std::map<std::string, int> tally;
+  for (const std::size_t i : chosen) {
+    SCOPED_TRACE(describe(all[i]));
+    const TracedOutcome traced = run_traced(command(), all[i]);
+    if (!traced.was_hit) {  // the loop turned less often this time
+      ++tally["not reached"];
+      continue;
+    }
+    const std::string wrong = judge(traced, all[i]);
+    EXPECT_EQ(wrong, "") << traced.outcome;
+    if (!wrong.empty()) std::cout << "WRONG " << describe(all[i]) << ": " << wrong.substr(0, 250) << "\n";
+    ++tally[traced.outcome.exit_code == kExitCode ? "right results" : "errors told"];
+  }
+  std::cout << caller() << ": " << all.size() << " points, tried " << chosen.size();
+  for (const auto& [what, count] : tally) std::cout << ", " << what << " " << count;
+  std::cout << "\n";
+  EXPECT_GE(all.size(), 300U);
+}
+
+}  // namespace
+}  // namespace wardcase::test
