@@ -49,7 +49,9 @@ class BoxLayout {
     bool on_scratch = false;
   };
   void add_base(const LaunchRequest& request);
-  void add_system_binds();
+  sys::Status add_system_binds();
+  sys::Status add_system_bind(const std::string& path);
+  sys::Status add_system_link(const std::string& path, std::string_view below);
   void add_devices(const LaunchRequest& request);
   sys::Status add_bind(const BindRequest& request);
   void make_mount_point(LayoutBind& bind);

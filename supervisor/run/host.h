@@ -27,8 +27,10 @@ struct HostOverrides {
 // hierarchies, the lock that says that it lives, and the processors it may use.
 class Host {
  public:
-  // Looks, and changes nothing yet. Never fails: what is missing shows later, to who needs it.
+  // Looks, and changes nothing yet. What could not be looked at is check()'s to tell; whoever
+  // runs anything asks it first, since what stands here then is a guess.
   explicit Host(const HostOverrides& overrides = {});
+  [[nodiscard]] const sys::Status& check() const { return checked_; }
 
   // Root with the capabilities to give boxes ids of their own (sandbox/capabilities.h).
   [[nodiscard]] bool can_choose_ids() const { return can_choose_ids_; }
@@ -55,6 +57,10 @@ class Host {
  private:
   sys::Status be_locked();
 
+  template <typename T>
+  T take(sys::Result<T> found, T otherwise);
+
+  sys::Status checked_;  // before what is found by looking
   bool can_choose_ids_;
   std::vector<unsigned> cpus_;
   int landlock_abi_;

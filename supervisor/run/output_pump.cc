@@ -26,7 +26,8 @@ std::size_t capacity_of(int fd) {
 
 }  // namespace
 
-OutputPump::OutputPump(EventLoop& loop, Sink sink) : loop_(loop), sink_(std::move(sink)) {}
+OutputPump::OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken)
+    : loop_(loop), sink_(std::move(sink)), on_broken_(std::move(on_broken)) {}
 
 OutputPump::~OutputPump() { close(); }
 
@@ -70,7 +71,7 @@ void OutputPump::close() {
   source_.reset();
 }
 
-// Returns how many bytes came; closes at the end (EIO: of a pty). On the heap no page
+// Returns how many bytes came; closes at the end. On the heap no page
 // of the chunk is touched but those that were read into; a stack is probed and cleared.
 std::size_t OutputPump::read_chunk() {
   const auto chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
@@ -80,7 +81,10 @@ std::size_t OutputPump::read_chunk() {
     sink_({chunk.get(), static_cast<std::size_t>(n)});
     return static_cast<std::size_t>(n);
   }
-  if (n == 0 || errno != EAGAIN) close();
+  if (n < 0 && errno == EAGAIN) return 0;
+  const int error = n < 0 ? errno : 0;
+  close();
+  if (error != 0) on_broken_(error);
   return 0;
 }
 

@@ -15,12 +15,13 @@ namespace wardcase::supervisor {
 // Reads one output pipe of the program. One chunk a wake-up and no more: a
 // program that writes without pause must not hold the loop away from its own
 // deadline. The sink may pause and close the pump, but not destroy it. At end of
-// file the pump closes itself.
+// file the pump closes itself, and when reading fails, which it tells by errno.
 class OutputPump {
  public:
   using Sink = std::function<void(std::string_view)>;
+  using OnBroken = std::function<void(int)>;
 
-  OutputPump(EventLoop& loop, Sink sink);
+  OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
   ~OutputPump();
@@ -41,6 +42,7 @@ class OutputPump {
 
   EventLoop& loop_;
   Sink sink_;
+  OnBroken on_broken_;
   sys::UniqueFd source_;
   bool paused_ = false;
 };

@@ -374,6 +374,7 @@ sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
         "': a box without namespaces (confinement = \"landlock\") "
         "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
   }
+  if (!host.check()) return host.check();
   auto settled = settle_limits(spec, host, made);
   settle_own_enforcement(spec, made);
   if (settled) settled = settle_ids(host, made);

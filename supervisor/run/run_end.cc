@@ -73,6 +73,17 @@ void Run::Impl::terminate(RunStatus status, std::string error) {
   });
 }
 
+void Run::Impl::lose_track(std::string_view what, int error) {
+  const std::string reason = sys::Error{error, std::string(what)}.message();
+  // Once it is ready nobody knows whether the program has begun.
+  if (is_ready) {
+    set_cause(RunStatus::lost, reason);
+  } else {
+    set_cause(RunStatus::setup_failed, "set up the box: " + reason);
+  }
+  kill_tree();
+}
+
 // By pidfd from kernel 6.9; before that by number, which is safe as long as init
 // leaves the program unreaped.
 void Run::Impl::signal_group(int signal) const {
@@ -108,6 +119,10 @@ void Run::Impl::drain_life() {
         return;
       case ChannelState::closed:
         loop.forget(box.life.get());  // kept open: its closing would be an order to init
+        return;
+      case ChannelState::broken:
+        loop.forget(box.life.get());
+        if (!has_ended) lose_track("hear how the program ends", received.error);
         return;
       case ChannelState::message:
         break;

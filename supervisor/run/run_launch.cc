@@ -99,7 +99,9 @@ void Run::Impl::watch_box() {
 }
 
 void Run::Impl::open_stdin(sys::UniqueFd sink) {
-  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink));
+  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink), [this](int error) {
+    if (!has_cause) lose_track("pass stdin on", error);
+  });
   if (!pump) return terminate(RunStatus::setup_failed, pump.error().message());
   stdin_pump = *std::move(pump);
 }
@@ -122,7 +124,8 @@ void Run::Impl::open_terminal(sys::UniqueFd master) {
 void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
   StreamState& state = streams[static_cast<std::size_t>(stream)];
   state.pump = std::make_unique<OutputPump>(
-      loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); });
+      loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); },
+      [this, stream](int error) { on_output_broken(stream, error); });
   auto opened = state.pump->open(std::move(source));
   if (!opened) terminate(RunStatus::setup_failed, opened.error().message());
 }
@@ -138,6 +141,10 @@ void Run::Impl::drain_setup() {
         box.setup.reset();
         if (is_ready && !has_cause) confirm_exec();
         return;
+      case ChannelState::broken:
+        loop.forget(box.setup.get());
+        box.setup.reset();
+        return lose_track("hear how far the box is", received.error);
       case ChannelState::message:
         on_setup_message(received);
         break;

@@ -66,6 +66,7 @@ struct Run::Impl {
   void launch_box();
   void watch_box();
   void open_pump(Stream stream, sys::UniqueFd source);
+  void on_output_broken(Stream stream, int error);
   void open_stdin(sys::UniqueFd sink);
   void open_terminal(sys::UniqueFd master);
   void drain_setup();
@@ -104,6 +105,8 @@ struct Run::Impl {
   void set_cause(RunStatus status, std::string error);
   // Ends the run for a cause: SIGTERM, then after the grace SIGKILL.
   void terminate(RunStatus status, std::string error);
+  // We failed, and can't say any more how it would have ended.
+  void lose_track(std::string_view what, int error);
   void kill_tree();
   void signal_group(int signal) const;
   void drain_life();

@@ -103,7 +103,7 @@ std::string control_groups_of(const fs::path& process) {
     if (line.find("sup_") == std::string::npos) continue;
     const std::string names = line.substr(line.find(':') + 1, line.rfind(':') - line.find(':') - 1);
     const std::string path = line.substr(line.rfind(':') + 1);
-    text += names + " in " + std::regex_replace(path, leaf_name, "LEAF") + ":";
+    std::string limits;
     const std::string mount = names.empty() ? "unified" : names;
     for (const char* file :
          {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max", "memory.swap.max",
@@ -112,9 +112,11 @@ std::string control_groups_of(const fs::path& process) {
       for (const std::string& root : {"/sys/fs/cgroup/" + mount, std::string("/sys/fs/cgroup")}) {
         if (value.empty()) value = read_file(root + path + "/" + file);
       }
-      if (!value.empty()) text += std::string(" ") + file + "=" + value.substr(0, value.find('\n'));
+      if (value.empty()) continue;
+      limits += std::string(" ") + file + "=" + value.substr(0, value.find('\n'));
     }
-    text += "\n";
+    if (limits.empty()) continue;  // it counts or kills, and holds nothing
+    text += names + " in " + std::regex_replace(path, leaf_name, "LEAF") + ":" + limits + "\n";
   }
   return text;
 }

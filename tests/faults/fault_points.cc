@@ -17,11 +17,10 @@ namespace {
 using Errors = std::vector<int>;
 
 // Newer than the headers of some hosts.
-constexpr std::string_view kOpens[] = {"open",        "openat",     "openat2",      "creat",
-                                       "open_tree",   "fsopen",     "fsmount",      "pipe2",
-                                       "socket",      "socketpair", "eventfd2",     "signalfd4",
-                                       "memfd_create", "dup",       "dup2",         "dup3",
-                                       "pidfd_open",  "epoll_create1", "landlock_create_ruleset"};
+constexpr std::string_view kOpens[] = {"open", "openat", "openat2", "creat", "dup2", "dup3"};
+constexpr std::string_view kNewDescriptors[] = {
+    "open_tree",    "fsopen", "fsmount",    "pipe2",         "socket", "socketpair", "eventfd2", "signalfd4",
+    "memfd_create", "dup",    "pidfd_open", "epoll_create1", "landlock_create_ruleset"};
 constexpr std::string_view kReads[] = {"read", "pread64", "readv", "recvmsg", "recvfrom", "getdents64"};
 constexpr std::string_view kWrites[] = {"write", "pwrite64", "writev", "sendmsg", "sendto",
                                         "copy_file_range", "sendfile", "splice", "ftruncate"};
@@ -60,6 +59,7 @@ void add(std::map<long, Errors>& table, const std::string_view (&names)[size], c
 std::map<long, Errors> make_table() {
   std::map<long, Errors> table;
   add(table, kOpens, {EINTR, ENOMEM, EMFILE, ENOSPC, EPERM});
+  add(table, kNewDescriptors, {ENOMEM, EMFILE, ENOSPC, EPERM});  // these never wait
   add(table, kReads, {EINTR, ENOMEM, EIO});
   add(table, kWrites, {EINTR, ENOMEM, ENOSPC, EIO});
   add(table, kMakes, {ENOMEM, ENOSPC, EIO, EPERM});

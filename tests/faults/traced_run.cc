@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 // A tracer sees each entry to and each exit from a system call. A call that is to fail is
-// turned into one that does not exist, and gets its error on the way out: ptrace(2).
+// turned into one that does not exist, and gets its error on the way out: ptrace(2). Where a
+// filter is loaded that could kill the process for it, the call stays and gets senseless arguments.
 #include "tests/faults/traced_run.h"
 
 #include <gtest/gtest.h>
@@ -74,8 +75,10 @@ struct Traced {
   bool is_known = false;   // its parent told of it
   bool is_waiting = false;  // it stopped before its parent told of it
   bool has_started = false;  // its first stop is the tracer's, no signal of anybody
+  bool is_filtered = false;  // seccomp(2)
   std::map<long, int> counts;
   int error = 0;  // what the call that it is in is to give
+  user_regs_struct registers = {};  // as they were at its entry
 };
 
 class Tracer {
@@ -95,7 +98,8 @@ class Tracer {
   void on_event(pid_t pid, int event);
   void on_call(pid_t pid, Traced& process);
   void enter(pid_t pid, Traced& process, long call);
-  void leave(pid_t pid, Traced& process);
+  static void prevent(pid_t pid, Traced& process);
+  static void leave(pid_t pid, Traced& process);
   void end_those_left();
   static void go_on(pid_t pid, int signal = 0) {
     (void)trace(PTRACE_SYSCALL, pid, 0, static_cast<std::uintptr_t>(signal));
@@ -202,19 +206,39 @@ void Tracer::enter(pid_t pid, Traced& process, long call) {
     return site.nth == nth && site.call == call && site.process == process.name;
   };
   if (kill_at_ && is_here(*kill_at_)) (void)::kill(command_, SIGKILL);
-  if (!fault_ || !is_here(fault_->at)) return;
+  if (!fault_ || !is_here(fault_->at)) {
+    process.is_filtered = process.is_filtered || call == SYS_seccomp;
+    return;
+  }
   result.was_hit = true;
   process.error = fault_->error;
-  if (call == SYS_close) return;
-  user_regs_struct registers = {};
+  if (call != SYS_close) prevent(pid, process);
+}
+
+void Tracer::prevent(pid_t pid, Traced& process) {
+  user_regs_struct& registers = process.registers;
   (void)trace(PTRACE_GETREGS, pid, 0, reinterpret_cast<std::uintptr_t>(&registers));
-  registers.orig_rax = static_cast<unsigned long long>(-1);
-  (void)trace(PTRACE_SETREGS, pid, 0, reinterpret_cast<std::uintptr_t>(&registers));
+  user_regs_struct changed = registers;
+  constexpr auto kNothing = static_cast<unsigned long long>(-1);
+  if (process.is_filtered) {
+    changed.rdi = changed.rsi = changed.rdx = changed.r10 = changed.r8 = changed.r9 = kNothing;
+  } else {
+    changed.orig_rax = kNothing;
+  }
+  (void)trace(PTRACE_SETREGS, pid, 0, reinterpret_cast<std::uintptr_t>(&changed));
 }
 
 void Tracer::leave(pid_t pid, Traced& process) {
   user_regs_struct registers = {};
   (void)trace(PTRACE_GETREGS, pid, 0, reinterpret_cast<std::uintptr_t>(&registers));
+  if (process.registers.rip != 0) {  // what the kernel leaves alone, it would have left alone
+    registers.rdi = process.registers.rdi;
+    registers.rsi = process.registers.rsi;
+    registers.rdx = process.registers.rdx;
+    registers.r10 = process.registers.r10;
+    registers.r8 = process.registers.r8;
+    registers.r9 = process.registers.r9;
+  }
   registers.rax = static_cast<unsigned long long>(-std::exchange(process.error, 0));
   (void)trace(PTRACE_SETREGS, pid, 0, reinterpret_cast<std::uintptr_t>(&registers));
 }

@@ -36,10 +36,13 @@ class OutputPumpTest : public testing::Test {
   EventLoop loop = test::make_loop();
   std::string received;
   int chunks = 0;
-  OutputPump pump{loop, [this](std::string_view bytes) {
+  int broken = 0;
+  OutputPump pump{loop,
+                  [this](std::string_view bytes) {
                     received += bytes;
                     ++chunks;
-                  }};
+                  },
+                  [this](int error) { broken = error; }};
   sys::UniqueFd writer;
 };
 

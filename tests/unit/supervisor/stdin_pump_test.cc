@@ -36,7 +36,8 @@ class StdinPumpTest : public testing::Test {
 
   void open(int source) {
     auto opened =
-        StdinPump::open(loop, sys::UniqueFd(::fcntl(source, F_DUPFD_CLOEXEC, 3)), std::move(sink));
+        StdinPump::open(loop, sys::UniqueFd(::fcntl(source, F_DUPFD_CLOEXEC, 3)), std::move(sink),
+                        [this](int error) { broken = error; });
     ASSERT_TRUE(opened) << opened.error().message();
     pump = *std::move(opened);
   }
