@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sandbox/sys/error.h"
+#include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
@@ -34,7 +35,7 @@ constexpr int kFailed = 125;
 bool fill_standard_descriptors() {
   int fd = -1;
   do {
-    fd = ::open("/dev/null", O_RDWR);
+    fd = wardcase::sys::retry_eintr([] { return ::open("/dev/null", O_RDWR); });
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd < 0) return false;
   (void)::close(fd);

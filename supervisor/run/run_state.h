@@ -119,6 +119,7 @@ struct Run::Impl {
   void remove_cgroup();
   void hand_over();
   void fail_before_launch(RunStatus status, std::string error);
+  [[nodiscard]] bool said_ready();
   void release_timers();
 
   EventLoop& loop;
@@ -141,6 +142,7 @@ struct Run::Impl {
   bool is_exec_confirmed = false;
   bool has_ended = false;  // init told how the program ended
   bool has_cause = false;
+  bool has_lost_track = false;  // the cause is our own failure
   bool is_frozen = false;
   std::unique_ptr<WorkspaceQuota> quota;  // nullptr: nothing of the host can be written to
   int removal_tries = 0;
