@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #include "supervisor/run/preparation.h"
 
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "policies/syscall_policy.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp_filter.h"
+#include "sandbox/sys/random.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -43,7 +43,7 @@ std::vector<unsigned> choose_cpus(const std::vector<unsigned>& usable, std::uint
   const std::uint64_t count = (millicpus + kMilli - 1) / kMilli;
   if (count >= usable.size()) return {};
   std::uint32_t random = 0;
-  (void)!::getrandom(&random, sizeof random, 0);  // any start will do
+  (void)sys::draw_random(&random, sizeof random);  // any start will do
   std::vector<unsigned> chosen;
   for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(usable[(random + i) % usable.size()]);
   return chosen;
