@@ -4,12 +4,13 @@
 // neither memory nor descriptors grow.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <sstream>
 
@@ -34,14 +35,6 @@ constexpr std::size_t kAtOnce = 8;
 constexpr std::size_t kWarm = 100;
 constexpr std::size_t kMostGrowth = 1 << 20;
 
-std::size_t resident_bytes() {
-  std::istringstream sizes(read_file("/proc/self/statm"));
-  std::size_t all = 0;
-  std::size_t resident = 0;
-  sizes >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 std::size_t open_descriptors() {
   std::error_code error;
   return static_cast<std::size_t>(
@@ -61,18 +54,20 @@ supervisor::RunSpec spec_of_run(const MixedRun& run) {
 // Eight places on one loop, each with one run after another.
 class Series {
  public:
-  Series(EventLoop& loop, std::size_t count) : loop_(loop), count_(count) {}
+  explicit Series(EventLoop& loop) : loop_(loop) {}
 
-  // Returns what went wrong, the first few of it.
-  std::string run() {
-    for (std::size_t i = 0; i < kAtOnce; ++i) begin(places_[i]);
-    if (!loop_.run()) return "the loop failed";
-    if (ended_ != count_) wrong_ += std::to_string(ended_) + " results\n";
-    return wrong_.substr(0, 4000);
+  // Goes on up to this number of runs, and ends with none under way.
+  void run_up_to(std::size_t count) {
+    count_ = count;
+    for (Place& place : places_) begin(place);
+    if (!loop_.run()) wrong_ += "the loop failed\n";
+    if (ended_ != count) wrong_ += std::to_string(ended_) + " results\n";
+    for (Place& place : places_) place = {};
   }
-  [[nodiscard]] std::size_t warm_bytes() const { return warm_bytes_; }
+  [[nodiscard]] std::string wrong() const { return wrong_.substr(0, kEnough); }
 
  private:
+  static constexpr std::size_t kEnough = 4000;
   struct Place {
     MixedRun expected;
     std::unique_ptr<Remembered> told;
@@ -82,7 +77,8 @@ class Series {
   void begin(Place& place) {
     if (started_ == count_) return;
     place.expected = mixed_run(started_++);
-    place.told = std::make_unique<Remembered>([this, &place] { loop_.post([this, &place] { end(place); }); });
+    place.told = std::make_unique<Remembered>(
+        [this, &place] { loop_.post([this, &place] { end(place); }); });
     place.run = std::make_unique<Run>(loop_, host_);
     place.run->start(spec_of_run(place.expected), *place.told);
   }
@@ -95,36 +91,49 @@ class Series {
       wrong_ += "(" + std::to_string(ended_) + "): " + wrong + "\n";
     }
     place.run.reset();
-    if (++ended_ == kWarm) warm_bytes_ = resident_bytes();
-    if (ended_ == count_) return loop_.stop();
+    if (++ended_ == count_) return loop_.stop();
     begin(place);
   }
 
   EventLoop& loop_;
   Host host_;
-  std::size_t count_;
+  std::size_t count_ = 0;
   std::size_t started_ = 0;
   std::size_t ended_ = 0;
-  std::size_t warm_bytes_ = 0;
   std::string wrong_;
   std::array<Place, kAtOnce> places_;
 };
+
+// What is in use, and not what malloc keeps for the next request.
+std::size_t resident_bytes() {
+  (void)::malloc_trim(0);
+  std::istringstream sizes(read_file("/proc/self/statm"));
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  sizes >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 std::string soak(std::size_t count) {
   auto loop = EventLoop::create();
   if (!loop) return "no loop";
   const std::size_t descriptors = open_descriptors();
-  std::size_t grown = 0;
   std::string wrong;
+  std::size_t before = 0;
+  std::size_t after = 0;
   {
-    Series series(*loop, count);
-    wrong = series.run();
-    const std::size_t now = resident_bytes();
-    grown = now - std::min(now, series.warm_bytes());
+    Series series(*loop);
+    series.run_up_to(kWarm);
+    before = resident_bytes();
+    series.run_up_to(count);
+    after = resident_bytes();
+    wrong = series.wrong();
   }
-  std::ostringstream told;
-  told << count << " runs, grown by " << grown / 1024 << " KiB since run " << kWarm << "\n";
-  (void)!::write(STDOUT_FILENO, told.str().data(), told.str().size());
+  const std::size_t grown = after - std::min(before, after);
+  const std::string told = std::to_string(count) + " runs; resident after run " +
+                           std::to_string(kWarm) + ": " + std::to_string(before / 1024) +
+                           " KiB, after the last: " + std::to_string(after / 1024) + " KiB\n";
+  (void)!::write(STDOUT_FILENO, told.data(), told.size());
   if (grown > kMostGrowth) wrong += "memory has grown by " + std::to_string(grown) + "\n";
   if (open_descriptors() != descriptors) wrong += "descriptors are left\n";
   return wrong;
