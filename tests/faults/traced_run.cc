@@ -169,6 +169,12 @@ void Tracer::on_stop(pid_t pid, int status) {
 }
 
 void Tracer::on_event(pid_t pid, int event) {
+  if (event == PTRACE_EVENT_EXEC && pid == command_) {  // it was started by another program
+    traced_[pid].has_begun = false;
+    traced_[pid].counts.clear();
+    result.calls.clear();
+    return go_on(pid);
+  }
   if (event == PTRACE_EVENT_EXEC) {
     result.is_executed = true;
     result.confinement = describe_confinement(pid);

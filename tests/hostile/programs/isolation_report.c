@@ -37,6 +37,18 @@ static void tell_file(const char* path) {
   close(fd);
 }
 
+static void tell_stdin(void) {
+  static unsigned char chunk[4096];
+  unsigned long sum = 0;
+  long size = 0;
+  ssize_t n = 0;
+  while ((n = read(0, chunk, sizeof chunk)) > 0) {
+    size += n;
+    for (ssize_t i = 0; i < n; ++i) sum = sum * 31 + chunk[i];
+  }
+  printf("stdin has %ld bytes, sum %lx%s\n", size, sum, n < 0 ? ", and an error" : "");
+}
+
 static void tell_directory(const char* path) {
   struct dirent** entries = NULL;
   const int count = scandir(path, &entries, NULL, alphasort);
@@ -112,6 +124,7 @@ int main(void) {
   tell_file("/proc/kcore");
   tell_file("/proc/self/cgroup");
   tell_file("/proc/self/oom_score_adj");
+  tell_stdin();
   puts("complete");
   return 7;
 }
