@@ -84,6 +84,8 @@ tests := $(unit) $(integration) $(hostile) $(faults)
 # Highest first: a call from a lower layer into a higher one does not link.
 layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
 suites := unit integration hostile faults
+# Where several processors, another kernel's Landlock or its own clock could matter.
+qemu_tests := As/Isolation.*/user:As/HostileSystemCalls.*/root:As/ControlGroups.*:As/Ends.*/user:As/Time.ATimeout*:As/SetupSteps.*/root
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
 # V=1 shows the whole commands.
 say = $(if $(V),,@echo '  $(1) $@' &&)
@@ -91,7 +93,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check check-long unit integration hostile faults fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-long unit integration hostile faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
 
 all: $(out)/wardcase  ## build build/wardcase (the default)
 
@@ -172,6 +174,8 @@ hostile:  ## run the attacks of tests/hostile against it
 faults:  ## fail its system calls, kill it and load it, a part of what check-long does
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
+check-long: all $(out)/tests/faults $(programs)  ## all of faults: each point, 200 kills, 10,000 runs; WARDCASE_SEED=N
+	@WARDCASE_LONG=1 tests/support/run_suites.py $(out) faults
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers
 	@$(MAKE) $(parallel) KIND=fuzz fuzz-targets
 	@for name in $(fuzz_names); do \
@@ -181,6 +185,13 @@ fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and i
 	    build/fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
 	done
 fuzz-targets: $(fuzz)
+check-vm: all $(addprefix $(out)/tests/,integration hostile) $(programs)  ## run both suites in a guest with systemd and cgroup v2 (User-Mode Linux)
+	@AUTO=1 packaging/deps vm
+	@tests/vm/check_vm.py uml $(out)
+check-vm-full: check-vm  ## the same, then under qemu what the first engine can't run
+	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)'
+check-skips:  ## fail if a test was skipped by check and by both guests
+	@tests/vm/check_vm.py skips $(out)
 bench: all $(out)/tests/bench  ## compare the time to start programs (BENCH="--rounds 100"); build/bench.json
 	@$(out)/tests/bench --wardcase $(CURDIR)/$(out)/wardcase --json $(out)/bench.json $(BENCH)
 lint: all  ## run the checks of tests/lint

@@ -40,6 +40,10 @@ std::string_view confinement_name(Confinement confinement) {
   return confinement == Confinement::landlock ? "landlock" : "namespaces";
 }
 
+std::string_view oom_answer_name(OomAnswer answer) {
+  return answer == OomAnswer::go_on ? "continue" : "end_run";
+}
+
 Policy built_in_policy() {
   Policy policy;
   policy.name = {"default"};
@@ -51,6 +55,7 @@ Policy built_in_policy() {
   }
   policy.network = {Network::none};
   policy.allowed_networks = {std::vector<Network>{Network::none, Network::host}};
+  policy.oom = {OomAnswer::end_run};
   policy.execute_writable = {true};
   policy.standard_answer = {Answer::allow};
   // Debuggers, profilers of memory, garbage collectors: they reach no further than the box.

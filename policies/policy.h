@@ -34,6 +34,11 @@ enum class Network : std::uint8_t { none, host };
 enum class Confinement : std::uint8_t { namespaces, landlock };
 [[nodiscard]] std::string_view confinement_name(Confinement confinement);
 
+// What is done when the box's own memory runs out: the run ends, or the kernel ends
+// one process and the rest goes on.
+enum class OomAnswer : std::uint8_t { end_run, go_on };
+[[nodiscard]] std::string_view oom_answer_name(OomAnswer answer);
+
 // A value and where it was set: "FILE:LINE", or "built in".
 template <typename T>
 struct Setting {
@@ -82,6 +87,7 @@ struct Policy {
   LimitSettings maxima;  // nullopt in it: no maximum
   Maybe<Network> network;
   Maybe<std::vector<Network>> allowed_networks;
+  Maybe<OomAnswer> oom;
   Maybe<bool> execute_writable;  // false: Landlock denies it where the program can write
   std::vector<Setting<Mount>> mounts;
   Maybe<Answer> standard_answer;  // to calls that nothing names

@@ -94,6 +94,9 @@ sys::Status check_project_keys(const Policy& project) {
     return refuse(project.allowed_calls.front().origin, "syscalls.allow");
   }
   if (project.standard_answer) return refuse(project.standard_answer->origin, "syscalls.default");
+  if (project.oom && project.oom->value == OomAnswer::go_on) {
+    return refuse(project.oom->origin, "oom = \"continue\"");
+  }
   if (project.execute_writable && project.execute_writable->value) {
     return refuse(project.execute_writable->origin, "execute_writable = true");
   }
@@ -155,6 +158,7 @@ Policy lay_over(Policy under, const Policy& over) {
   }
   lay(under.network, over.network);
   lay(under.allowed_networks, over.allowed_networks);
+  lay(under.oom, over.oom);
   lay(under.execute_writable, over.execute_writable);
   lay(under.standard_answer, over.standard_answer);
   lay(under.openable_calls, over.openable_calls);

@@ -31,6 +31,16 @@ sys::Status read_confinement(const Entry& entry) {
   return refused(entry, "a confinement; write \"namespaces\" or \"landlock\"");
 }
 
+sys::Status read_oom(const Entry& entry) {
+  const auto text = entry.text();
+  for (const OomAnswer known : {OomAnswer::end_run, OomAnswer::go_on}) {
+    if (text != oom_answer_name(known)) continue;
+    keep(entry, entry.reading.policy.oom, known);
+    return {};
+  }
+  return refused(entry, "an answer to spent memory; write \"end_run\" or \"continue\"");
+}
+
 sys::Result<Network> network_of(const Entry& entry) {
   const auto text = entry.text();
   if (text == "none") return Network::none;
@@ -259,6 +269,7 @@ constexpr Row kKeys[] = {
     {"schema", read_schema},
     {"confinement", read_confinement},
     {"require", read_require},
+    {"oom", read_oom},
     {"execute_writable", read_execute_writable},
     {"limits",
      [](const Entry& entry) {

@@ -134,6 +134,7 @@ std::string to_toml(const Policy& policy, Origins origins) {
   writer.value("policy", policy.chosen, quoted);
   writer.value("confinement", policy.confinement,
                [](Confinement value) { return quoted(confinement_name(value)); });
+  writer.value("oom", policy.oom, [](OomAnswer value) { return quoted(oom_answer_name(value)); });
   writer.value("execute_writable", policy.execute_writable,
                [](bool value) { return std::string(value ? "true" : "false"); });
   writer.list("require", policy.require, quoted);

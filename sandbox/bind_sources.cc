@@ -15,10 +15,14 @@ namespace {
 
 constexpr std::uint64_t kPrivate = 1U << 18;  // MS_PRIVATE: later host mounts must not appear
 
-std::uint64_t attributes_of(const LayoutBind& bind) {
+std::uint64_t attributes_of(const LayoutBind& bind, bool execute_writable) {
   std::uint64_t attributes = MOUNT_ATTR_NOSUID;
   attributes |= bind.kind == LayoutKind::device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV;
-  if (bind.mode == policies::MountMode::read_only) attributes |= MOUNT_ATTR_RDONLY;
+  if (bind.mode == policies::MountMode::read_only) {
+    attributes |= MOUNT_ATTR_RDONLY;
+  } else if (!execute_writable) {
+    attributes |= MOUNT_ATTR_NOEXEC;
+  }
   return attributes;
 }
 
@@ -49,14 +53,15 @@ bool needs_id_map(const LayoutBind& bind, const struct stat& source) {
   return bind.kind == LayoutKind::user || source.st_uid != 0;
 }
 
-sys::Result<sys::UniqueFd> prepare_tree(int source, const LayoutBind& bind, const struct stat& seen,
+sys::Result<sys::UniqueFd> prepare_tree(int source, const LayoutBind& bind,
+                                        std::uint64_t attributes, const struct stat& seen,
                                         OwnerNamespaces& owners) {
   const unsigned recursive = bind.is_directory ? AT_RECURSIVE : 0U;
   sys::UniqueFd tree(
       sys::open_tree(source, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | recursive));
   if (!tree.is_open()) return tl::unexpected(sys::errno_error("clone the mount"));
   mount_attr attr = {};
-  attr.attr_set = attributes_of(bind);
+  attr.attr_set = attributes;
   attr.propagation = kPrivate;
   if (needs_id_map(bind, seen)) {
     auto owner = owners.of(seen.st_uid, seen.st_gid);
@@ -91,7 +96,7 @@ void FdTable::replace(FdIndex index, sys::UniqueFd fd) {
 }
 
 sys::Status put_binds_into(PlanBuilder& plan, FdTable& fds, const std::vector<LayoutBind>& binds,
-                           const BoxIds& ids) {
+                           const BoxIds& ids, bool execute_writable) {
   OwnerNamespaces owners(ids);
   std::vector<PlanBind> early;
   std::vector<PlanBind> late;
@@ -115,11 +120,11 @@ sys::Status put_binds_into(PlanBuilder& plan, FdTable& fds, const std::vector<La
     entry.target = plan.text(bind.target.substr(1));
     entry.tree = -1;
     entry.recursive = bind.is_directory ? 1 : 0;
-    entry.attributes = attributes_of(bind);
+    entry.attributes = attributes_of(bind, execute_writable);
     entry.device = seen.st_dev;
     entry.inode = seen.st_ino;
     if (ids.is_leased) {
-      auto tree = prepare_tree(source.get(), bind, seen, owners);
+      auto tree = prepare_tree(source.get(), bind, entry.attributes, seen, owners);
       if (!tree) return failed(tree.error());
       entry.tree = fds.own(std::move(*tree));
     }

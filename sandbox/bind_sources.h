@@ -29,6 +29,7 @@ class FdTable {
 // files of another owner shall appear as the box's user's. Otherwise the child makes
 // them from the same paths, which must still be what was seen here. Errors name the path.
 [[nodiscard]] sys::Status put_binds_into(PlanBuilder& plan, FdTable& fds,
-                                         const std::vector<LayoutBind>& binds, const BoxIds& ids);
+                                         const std::vector<LayoutBind>& binds, const BoxIds& ids,
+                                         bool execute_writable);
 
 }  // namespace wardcase::sandbox

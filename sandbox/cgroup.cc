@@ -170,7 +170,7 @@ sys::Result<std::unique_ptr<Cgroup>> CgroupHost::create(const std::string& leaf,
   return create_cgroup_v2(unified.mount_point + unified.group, leaf, limits, CgroupCalls(), why);
 }
 
-int CgroupHost::sweep(const std::string& lock_directory) const {
+int CgroupHost::sweep(const std::string& lock_directory, std::set<std::string>* unfinished) const {
   int swept = 0;
   std::map<std::string, StateLock> dead;  // held till the end: one may have left several
   for (const Hierarchy& listed : hierarchies_) {
@@ -193,7 +193,12 @@ int CgroupHost::sweep(const std::string& lock_directory) const {
       for (auto other = hierarchies_.rbegin(); other != hierarchies_.rend(); ++other) {
         gone = kill_and_remove(other->parent() + "/" + name) && gone;
       }
-      if (gone) ++swept;
+      if (gone) {
+        ++swept;
+      } else if (is_dead) {
+        dead.at(lock_name).leave();
+        if (unfinished != nullptr) unfinished->insert(lock_name);
+      }
     }
     if (!names.empty()) break;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct CgroupLimits {
   std::optional<std::uint64_t> memory_bytes = std::nullopt;
   std::optional<std::uint64_t> pids = std::nullopt;  // of the program's tree; init is added by us
   std::optional<std::uint64_t> millicpus = std::nullopt;
+  // v2: when memory is spent all processes are killed, not one of them. v1 knows no such thing.
+  bool oom_kills_all = true;
 };
 
 struct CgroupUsage {
@@ -108,8 +111,9 @@ class CgroupHost {
                                                             std::string* why) const;
 
   // Kills and removes leaves whose lock can be taken: their supervisor is dead. Those
-  // whose lock is nowhere go when they are empty and ten minutes old. Returns how many went.
-  int sweep(const std::string& lock_directory) const;
+  // whose lock is nowhere go when they are empty and ten minutes old. Returns how many went;
+  // `unfinished` gets the locks of those that could not be removed yet.
+  int sweep(const std::string& lock_directory, std::set<std::string>* unfinished = nullptr) const;
 
   struct Hierarchy {
     std::string controller;  // "memory", "pids", "cpu", "cpuacct", "freezer", "" for v2

@@ -63,13 +63,14 @@ class CgroupV2 final : public LimitHolder {
     std::uint64_t kills = 0;
   };
 
-  sys::Status write_memory_limit(std::uint64_t bytes) const;
+  sys::Status write_memory_limit(std::uint64_t bytes);
   [[nodiscard]] OomCounts read_oom_counts() const;
 
   std::string path_;  // empty once removed
   sys::UniqueFd leaf_;
   sys::UniqueFd memory_events_;
   OomCounts oom_counts_;  // those that were told
+  bool oom_kills_all_ = false;
   bool was_box_out_of_memory_ = false;
 };
 
@@ -93,17 +94,20 @@ bool CgroupV2::can_hold_processes() const {
   return !type || !type->starts_with("domain invalid");
 }
 
-sys::Status CgroupV2::write_memory_limit(std::uint64_t bytes) const {
+sys::Status CgroupV2::write_memory_limit(std::uint64_t bytes) {
   auto written = write_number(leaf_.get(), "memory.max", bytes);
   if (!written) return written;
-  written = write_number(leaf_.get(), "memory.oom.group", 1);  // a run is all or nothing
-  if (!written) return written;
+  if (oom_kills_all_) {
+    written = write_number(leaf_.get(), "memory.oom.group", 1);
+    if (!written) return written;
+  }
   written = write_number(leaf_.get(), "memory.swap.max", 0);
   if (!written && written.error().code == ENOENT) return {};  // a kernel without swap
   return written;
 }
 
 sys::Status CgroupV2::write_limits(const Controllers& given, const CgroupLimits& limits) {
+  oom_kills_all_ = limits.oom_kills_all;
   if (given[memory_controller] && limits.memory_bytes) {
     if (auto written = write_memory_limit(*limits.memory_bytes); !written) return written;
     limits_.memory_bytes = limits.memory_bytes;
@@ -149,10 +153,10 @@ OomEvent CgroupV2::read_oom_event() {
   if (now.kills == oom_counts_.kills) return OomEvent::nothing;
   const OomCounts before = std::exchange(oom_counts_, now);
   if (now.limit_reached > before.limit_reached) {
-    was_box_out_of_memory_ = true;
+    was_box_out_of_memory_ = oom_kills_all_;
     return OomEvent::box;
   }
-  // One that ran out is killed process by process: that was told already.
+  // A group's kills are counted one by one: what it ran out of was told already.
   return was_box_out_of_memory_ ? OomEvent::nothing : OomEvent::host;
 }
 

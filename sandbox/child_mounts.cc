@@ -13,14 +13,14 @@ namespace wardcase::sandbox {
 namespace {
 
 // A mounted, not yet placed tmpfs. mode 0755: the root of a tmpfs is 01777 otherwise.
-int make_tmpfs(const char* size, const char* inodes, int* mount) noexcept {
+int make_tmpfs(const char* size, const char* inodes, unsigned attributes, int* mount) noexcept {
   const int fs = sys::fsopen("tmpfs");
   if (fs < 0) return errno;
   if (sys::fsconfig_string(fs, "size", size) < 0) return errno;
   if (sys::fsconfig_string(fs, "nr_inodes", inodes) < 0) return errno;
   if (sys::fsconfig_string(fs, "mode", "0755") < 0) return errno;
   if (sys::fsconfig_create(fs) < 0) return errno;
-  *mount = sys::fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  *mount = sys::fsmount(fs, attributes | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
   const int error = *mount < 0 ? errno : 0;
   (void)::close(fs);
   return error;
@@ -133,8 +133,8 @@ int copy_content(int from, int to) noexcept {
   }
 }
 
-// For names in /proc that this kernel may not have. 0, or an errno: ENOENT is the only one that means
-// that there is nothing to protect.
+// For names in /proc that this kernel may not have. 0, or an errno: ENOENT is the only one that
+// means that there is nothing to protect.
 int look_at(int dir, const char* name, struct stat* info) noexcept {
   return sys::call(SYS_newfstatat, dir, name, info, AT_SYMLINK_NOFOLLOW) < 0 ? errno : 0;
 }
@@ -185,7 +185,7 @@ int make_root(Child& child) noexcept {
   (void)sys::call(SYS_umask, 0);  // else 01777 directories would become 01755
   const LaunchPlan& plan = child.plan;
   if (const int error = make_tmpfs(plan_text(plan, plan.root_size),
-                                   plan_text(plan, plan.root_inodes), &child.root);
+                                   plan_text(plan, plan.root_inodes), 0, &child.root);
       error != 0) {
     return error;
   }
@@ -194,8 +194,12 @@ int make_root(Child& child) noexcept {
 
 int make_scratch(Child& child) noexcept {
   const LaunchPlan& plan = child.plan;
-  if (const int error = make_tmpfs(plan_text(plan, plan.scratch_size),
-                                   plan_text(plan, plan.scratch_inodes), &child.scratch);
+  // Landlock stops the exec of a written file, this its mapping by a loader as well. What
+  // is cloned from it later has the same.
+  const unsigned attributes = plan.execute_scratch ? 0 : MOUNT_ATTR_NOEXEC;
+  if (const int error =
+          make_tmpfs(plan_text(plan, plan.scratch_size), plan_text(plan, plan.scratch_inodes),
+                     attributes, &child.scratch);
       error != 0) {
     return error;
   }

@@ -187,7 +187,7 @@ constexpr Step kSteps[] = {
     {SetupStep::restrict_paths, restrict_paths},  // after the pivot: rules mean the box's paths
     {SetupStep::set_rlimits, set_rlimits},        // after the last descriptor of our own was opened
     {SetupStep::reset_signals, reset_signals},
-    {SetupStep::await_init, await_init},  // late: in the meantime it has got ready
+    {SetupStep::await_init, await_init},          // late: in the meantime it has got ready
     {SetupStep::hold_at_exec, hold_at_exec},      // the filter refuses it
     {SetupStep::install_filter, install_filter},  // late: no step above has to pass the filter
     {SetupStep::limit_files, limit_files},        // after the listener was sent

@@ -91,8 +91,8 @@ void let_orphans_vanish() noexcept {
   (void)sys::call(SYS_rt_sigaction, SIGCHLD, &ignore, nullptr, 8);
 }
 
-// What fails here has no one to be told to, and nobody else can do it: it is tried again, as long as
-// it can be a passing want of memory.
+// What fails here has no one to be told to, and nobody else can do it: it is tried again, as long
+// as it can be a passing want of memory.
 template <typename Call>
 auto insist(Call call) noexcept {
   constexpr int kTries = 1000;

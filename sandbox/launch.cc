@@ -249,8 +249,8 @@ sys::Status start_child(const LaunchRequest& request, FdTable& fds, Box& box) {
 
 sys::Status release(Box& box, const BoxIds& ids) {
   if (auto mapped = write_id_maps(box.init, ids); !mapped) return mapped;
-  const auto sent = sys::retry_eintr(
-      [&]() noexcept { return ::send(box.setup.get(), "g", 1, MSG_NOSIGNAL); });
+  const auto sent =
+      sys::retry_eintr([&]() noexcept { return ::send(box.setup.get(), "g", 1, MSG_NOSIGNAL); });
   if (sent != 1) {
     return tl::unexpected(sys::errno_error("release the child"));
   }
@@ -311,6 +311,7 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   if (!layout) return tl::unexpected(layout.error());
   PlanBuilder plan;
   plan.header.hold_at_exec = request.hold_at_exec;
+  plan.header.execute_scratch = request.execute_writable;
   plan.header.fault_step = request.fault_step;
   plan.header.fault_error = request.fault_error;
   put_program(plan, request);
@@ -318,7 +319,7 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   FdTable fds;
   auto put = put_descriptors(plan, fds, request, box, channels);
   mark("plan");
-  if (put) put = put_binds_into(plan, fds, layout->binds(), request.ids);
+  if (put) put = put_binds_into(plan, fds, layout->binds(), request.ids, request.execute_writable);
   if (!put) return tl::unexpected(put.error());
   box.plan = plan.finish();
   mark("binds");

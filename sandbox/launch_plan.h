@@ -89,6 +89,7 @@ struct LaunchPlan {
   bool own_network = true;
   bool hide_proc_userns = true;
   bool use_landlock = false;
+  bool execute_scratch = true;  // false: nothing on the writable file system can be executed
   bool hold_at_exec = false;
 
   FdIndex setup = -1;  // the child's ends

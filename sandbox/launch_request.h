@@ -78,7 +78,7 @@ struct LaunchRequest {
   std::vector<unsigned> cpus;  // processors to run on; empty: all
   std::vector<sock_filter> filter;
   int landlock_abi = 0;          // 0: no Landlock
-  bool execute_writable = true;  // false: Landlock denies it where the program can write
+  bool execute_writable = true;  // false: nothing is executed where the program can write
   // /dev/zero reads as ever but can't be mapped: a shared mapping of it is memory that
   // shows only while it is mapped.
   bool unmappable_zero = false;

@@ -116,12 +116,13 @@ StateLock& StateLock::operator=(StateLock&& other) noexcept {
   std::swap(fd_, other.fd_);
   directory_.swap(other.directory_);
   name_.swap(other.name_);
+  std::swap(stays_, other.stays_);
   return *this;
 }
 
 StateLock::~StateLock() {
   // A file that can't be removed is swept later: its lock can be taken.
-  if (fd_.is_open()) (void)::unlink((directory_ + "/" + name_).c_str());
+  if (fd_.is_open() && !stays_) (void)::unlink((directory_ + "/" + name_).c_str());
 }
 
 sys::Result<StateLock> StateLock::acquire(const std::string& directory, const std::string& name) {
@@ -140,8 +141,9 @@ sys::Result<StateLock> StateLock::take_over(const std::string& directory, const 
   return StateLock(std::move(*file), directory, name);
 }
 
-void sweep_locks(const std::string& directory) {
+void sweep_locks(const std::string& directory, const std::set<std::string>& needed) {
   for (const std::string& name : sys::list_directory(directory, DT_REG)) {
+    if (needed.contains(name)) continue;
     // Its destructor removes the file; a live owner's can't be had.
     (void)StateLock::take_over(directory, name);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,17 +32,21 @@ class StateLock {
   ~StateLock();  // removes the file, then lets the lock go
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // The file stays when the lock goes: what bears its name could not be removed, and is
+  // a later sweep's.
+  void leave() { stays_ = true; }
 
  private:
   StateLock(sys::UniqueFd fd, std::string directory, std::string name);
   sys::UniqueFd fd_;
   std::string directory_;
   std::string name_;
+  bool stays_ = false;
 };
 
 // Removes the locks in `directory` whose owners are dead, and nothing else. What
-// they named must be gone already.
-void sweep_locks(const std::string& directory);
+// they named must be gone already, save for those in `needed`.
+void sweep_locks(const std::string& directory, const std::set<std::string>& needed = {});
 
 // One host id (used as uid and gid) that no other box has while it is held.
 class IdLease {

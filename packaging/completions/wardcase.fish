@@ -37,6 +37,7 @@ complete -c wardcase -n '__fish_seen_subcommand_from run' -l json -d 'print one 
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l events -d 'print a line of JSON for each event, as it comes'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l status-fd -x -d 'write the event lines to descriptor N, besides the rest'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l base64 -d 'with output bytes in base64 in the record; implies --json'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -l encoding-fallback -x -d 'take lines that are not UTF-8 for text in this encoding, such as gbk'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l save-output -r -d 'write all of stdout and stderr to DIR/stdout and DIR/stderr, too'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l meta -r -d 'write times, status and exit code to FILE by the keys of isolate'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l timing -d 'tell on stderr what the launch spent its time on'

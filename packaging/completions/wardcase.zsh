@@ -62,6 +62,7 @@ _wardcase() {
         '*--events[print a line of JSON for each event, as it comes]' \
         '*--status-fd=[write the event lines to descriptor N, besides the rest]:N: ' \
         '*--base64[with output bytes in base64 in the record; implies --json]' \
+        '*--encoding-fallback=[take lines that are not UTF-8 for text in this encoding, such as gbk]:NAME: ' \
         '*--save-output=[write all of stdout and stderr to DIR/stdout and DIR/stderr, too]:DIR:_files' \
         '*--meta=[write times, status and exit code to FILE by the keys of isolate]:FILE:_files' \
         '*--timing[tell on stderr what the launch spent its time on]' \

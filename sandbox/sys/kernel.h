@@ -61,8 +61,7 @@ inline int move_mount_onto(int from, int to) noexcept {
       call(SYS_move_mount, from, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | kMoveMountToEmptyPath));
 }
 inline int move_mount(int from, int to_dir, const char* to_path) noexcept {
-  return static_cast<int>(
-      call(SYS_move_mount, from, "", to_dir, to_path, MOVE_MOUNT_F_EMPTY_PATH));
+  return static_cast<int>(call(SYS_move_mount, from, "", to_dir, to_path, MOVE_MOUNT_F_EMPTY_PATH));
 }
 inline int mount_setattr(int dir, const char* path, unsigned flags,
                          const mount_attr& attr) noexcept {

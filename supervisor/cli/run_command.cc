@@ -68,12 +68,14 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   const policies::Policy& policy = options.configuration.policy;
   spec.policy = policy.name->value;
   spec.syscalls = options.configuration.syscalls;
+  spec.oom = policy.oom->value;
   spec.execute_writable = policy.execute_writable->value;
   spec.confinement = policy.confinement->value;
   spec.require.assign(policies::standard_require().begin(), policies::standard_require().end());
   for (const auto& feature : policy.require) spec.require.push_back(feature.value);
   spec.limits = options.limits;
   spec.merge_stderr = options.merge_stderr;
+  spec.encoding_fallback = options.encoding_fallback;
   spec.capture = Capture::keep;
   if (options.mode == OutputMode::pass_through) {
     spec.capture = options.status_fd ? Capture::keep_beside : Capture::count;

@@ -101,6 +101,11 @@ std::vector<OptionRow> output_options() {
       {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest", kOutput,
        "It has to be open for writing, and above 2."},
       {"base64", "", "", "with output bytes in base64 in the record; implies --json", kOutput},
+      {"encoding-fallback", "", "NAME",
+       "take lines that are not UTF-8 for text in this encoding, such as gbk", kOutput,
+       "It is about the text of the record (stdout, stderr, output); bytes that are passed "
+       "through or saved stay as they are, and event lines have them in base64. 'iconv -l' lists "
+       "the encodings of this host."},
       {"save-output", "", "DIR", "write all of stdout and stderr to DIR/stdout and DIR/stderr, too",
        kOutput, "It is written as it comes. The directory is made if it is missing."},
       {"meta", "", "FILE", "write times, status and exit code to FILE by the keys of isolate",

@@ -218,6 +218,7 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
   options.color = *color;
   options.timing = line.has("timing");
   options.exit_zero = line.has("exit-zero");
+  if (const std::string* name = line.last("encoding-fallback")) options.encoding_fallback = *name;
   if (const std::string* path = line.last("save-output")) options.saved_output = *path;
   if (const std::string* path = line.last("meta")) options.meta = *path;
   if (const std::string* text = line.last("status-fd")) {

@@ -45,6 +45,7 @@ struct RunOptions {
   bool terminal = false;  // pass_stdin is true, too, and stdin is a terminal
   std::optional<std::string> stdin_file;
   bool merge_stderr = false;
+  std::optional<std::string> encoding_fallback;
   policies::Network network = policies::Network::none;
   OutputMode mode = OutputMode::pass_through;
   OutputForm form = OutputForm::text;

@@ -154,7 +154,8 @@ Filled show_etc(RunSpec& spec) {
       if (is_absent) continue;  // this host has none, or none for its caller
       if (error) {
         const sys::Error failed = {error.value(), "look at '" + std::string(path) + "'"};
-        return tl::unexpected(ProgramFailure{RunStatus::setup_failed, std::nullopt, failed.message()});
+        return tl::unexpected(
+            ProgramFailure{RunStatus::setup_failed, std::nullopt, failed.message()});
       }
       spec.system_mounts.push_back(
           {real.string(), std::string(path), policies::MountMode::read_only});

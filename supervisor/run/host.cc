@@ -88,9 +88,14 @@ sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::C
 
 void Host::sweep() {
   if (!lock_ || std::exchange(has_swept_, true)) return;
-  if (cgroups_) (void)cgroups_->sweep(runtime_directory_ + "/locks");
-  sandbox::sweep_locks(runtime_directory_ + "/locks");
+  std::set<std::string> unfinished;
+  if (cgroups_) (void)cgroups_->sweep(runtime_directory_ + "/locks", &unfinished);
+  sandbox::sweep_locks(runtime_directory_ + "/locks", unfinished);
   sandbox::sweep_locks(runtime_directory_ + "/ids");
+}
+
+void Host::leave_to_sweep() {
+  if (lock_) lock_->leave();
 }
 
 }  // namespace wardcase::supervisor

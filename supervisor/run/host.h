@@ -50,6 +50,8 @@ class Host {
   // Removes what dead supervisors left, once, if this one makes such things itself.
   // What can't be removed now is left to the next start.
   void sweep();
+  // Something of a run could not be removed: it is left to a later sweep.
+  void leave_to_sweep();
 
   // What an ordinary user can do to get control groups; after make_cgroup().
   [[nodiscard]] std::string_view cgroup_fix() const;

@@ -26,8 +26,11 @@ std::size_t capacity_of(int fd) {
 
 }  // namespace
 
-OutputPump::OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken)
-    : loop_(loop), sink_(std::move(sink)), on_broken_(std::move(on_broken)) {}
+OutputPump::OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken, Mover mover)
+    : loop_(loop),
+      sink_(std::move(sink)),
+      on_broken_(std::move(on_broken)),
+      mover_(std::move(mover)) {}
 
 OutputPump::~OutputPump() { close(); }
 
@@ -39,8 +42,8 @@ sys::Status OutputPump::open(sys::UniqueFd source) {
 }
 
 // Edge-triggered without events: a hang-up, which can't be masked, is then told
-// once and does not turn the loop. Changing a watch needs no memory and so
-// cannot fail, as forgetting it and watching anew could.
+// once and does not turn the loop. Changing a watch needs no memory, unlike
+// forgetting it and watching anew.
 void OutputPump::pause() {
   paused_ = true;
   if (source_.is_open()) (void)loop_.change(source_.get(), EPOLLET);
@@ -48,11 +51,16 @@ void OutputPump::pause() {
 
 void OutputPump::resume() {
   paused_ = false;
-  if (source_.is_open()) (void)loop_.change(source_.get(), EPOLLIN);
+  if (!source_.is_open()) return;
+  if (auto changed = loop_.change(source_.get(), EPOLLIN); !changed) {
+    close();
+    on_broken_(changed.error().code);
+  }
 }
 
 void OutputPump::on_readable() {
-  if (!paused_) (void)read_chunk();
+  if (paused_ || (mover_ && mover_(source_.get()))) return;
+  (void)read_chunk();
 }
 
 void OutputPump::drain() {

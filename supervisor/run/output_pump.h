@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "sandbox/sys/error.h"
@@ -20,8 +21,11 @@ class OutputPump {
  public:
   using Sink = std::function<void(std::string_view)>;
   using OnBroken = std::function<void(int)>;
+  // Moves bytes on from a pipe that has some, where they need not be seen; returns how
+  // many (0: the pump was paused), or nullopt: they go to the sink.
+  using Mover = std::function<std::optional<std::size_t>(int pipe)>;
 
-  OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken);
+  OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken, Mover mover = nullptr);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
   ~OutputPump();
@@ -43,6 +47,7 @@ class OutputPump {
   EventLoop& loop_;
   Sink sink_;
   OnBroken on_broken_;
+  Mover mover_;
   sys::UniqueFd source_;
   bool paused_ = false;
 };

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "supervisor/run/text_decoder.h"
+#include "supervisor/run/line_decoder.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -17,9 +17,21 @@ std::size_t cut_character_bytes(std::string_view tail) {
   return bytes;
 }
 
+// Which byte of a character stands first in a line whose start was left out can't be
+// told, save in UTF-8: such a line is left out, too.
+std::size_t cut_line_bytes(std::string_view tail) {
+  const std::size_t line_end = tail.find('\n');
+  if (line_end == std::string_view::npos) return 0;
+  TextDecoder utf8;
+  std::string ignored;
+  utf8.decode(tail.substr(0, line_end), ignored);
+  return utf8.errors() + utf8.unfinished() > 0 ? line_end + 1 : 0;
+}
+
 }  // namespace
 
-OutputStore::OutputStore(std::uint64_t cap) : head_cap_(cap / 2), tail_cap_(cap - cap / 2) {}
+OutputStore::OutputStore(std::uint64_t cap, const EncodingFallback* fallback)
+    : fallback_(fallback), head_cap_(cap / 2), tail_cap_(cap - cap / 2) {}
 
 // Each half is reserved whole when its first byte comes: growing by doubling
 // would go above the cap, and pages that nothing is written to cost nothing.
@@ -58,18 +70,19 @@ KeptOutput OutputStore::kept() const {
   kept.bytes = total_;
   kept.truncated = total_ > head_.size() + tail_.size();
 
-  TextDecoder decoder;
+  LineDecoder decoder(fallback_);
   decoder.decode(head_, kept.text);
   kept.raw = head_;
   std::string tail = tail_.substr(tail_start_) + tail_.substr(0, tail_start_);
   if (kept.truncated) {
-    kept.raw.resize(head_.size() - decoder.unfinished());
+    kept.raw.resize(head_.size() - decoder.cut(kept.text));
     tail.erase(0, cut_character_bytes(tail));
+    if (fallback_ != nullptr) tail.erase(0, cut_line_bytes(tail));
     const std::uint64_t omitted = total_ - kept.raw.size() - tail.size();
     if (!kept.text.empty() && kept.text.back() != '\n') kept.text += '\n';
     kept.text += "[wardcase: " + std::to_string(omitted) + " bytes omitted]\n";
     kept.encoding_errors = decoder.errors();
-    decoder = TextDecoder();
+    decoder = LineDecoder(fallback_);
   }
   kept.raw += tail;
   decoder.decode(tail, kept.text);

@@ -123,6 +123,10 @@ void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, P
          "a watcher, RLIMIT_DATA, no memfd_create, no System V shared memory, no shared mapping of "
          "no file or of /dev/zero",
          fix});
+    if (spec.oom == policies::OomAnswer::go_on) {
+      made.isolation.degraded.push_back({"oom_continue", "a watcher can't choose what to end",
+                                         "the run ends when its memory is spent", fix});
+    }
   }
   if (made.cgroup == nullptr) {
     made.isolation.degraded.push_back(
@@ -156,6 +160,7 @@ sys::Status settle_cgroup(const RunSpec& spec, Host& host, Preparation& made) {
   if (value(made, LimitId::cpus) < host.cpus().size() * kMilli || is_demanded(spec, kCpuCgroup)) {
     limits.millicpus = made.limits.get(LimitId::cpus);
   }
+  limits.oom_kills_all = spec.oom == policies::OomAnswer::end_run;
   std::string why;
   auto cgroup = host.make_cgroup(limits, &why);
   if (!cgroup) return tl::unexpected(std::move(cgroup).error().while_doing("make a control group"));
@@ -164,6 +169,7 @@ sys::Status settle_cgroup(const RunSpec& spec, Host& host, Preparation& made) {
     enforcement(made, LimitId::memory) = made.cgroup->memory();
     enforcement(made, LimitId::pids) = made.cgroup->pids();
     enforcement(made, LimitId::cpus) = made.cgroup->cpus();
+    made.goes_on_after_oom = !limits.oom_kills_all && made.cgroup->memory() != Enforcement::none;
   }
   made.request.cgroup = made.cgroup.get();
   settle_fallbacks(spec, host, why, made);

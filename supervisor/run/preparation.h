@@ -25,6 +25,7 @@ struct Preparation {
   std::optional<sandbox::IdLease> lease;
   policies::SyscallPolicy syscalls;  // what request.filter was compiled from
   policies::Limits limits;           // resolved
+  bool goes_on_after_oom = false;    // the kernel ends one process when memory is spent
   std::array<sandbox::Enforcement, policies::kLimitCount> enforced_by{};
   Isolation isolation;
 };

@@ -45,7 +45,7 @@ void Run::Impl::forget_box() {
 
 void Run::Impl::release_timers() {
   for (EventLoop::TimerId* timer :
-       {&deadline, &idle_timer, &cpu_timer, &tree_timer, &refusal_timer}) {
+       {&deadline, &idle_timer, &cpu_timer, &tree_timer, &refusal_timer, &oom_timer}) {
     loop.cancel(std::exchange(*timer, 0));
   }
 }
@@ -179,6 +179,7 @@ void Run::Impl::on_program_ended(const SetupMessage& message) {
       set_cause(RunStatus::disk_limit,
                 "a file passed its limit of " + policies::format_size(limit(LimitId::file_size)));
     }
+    if (message.end_status == SIGKILL && has_fresh_oom) set_cause(RunStatus::oom, describe_oom());
     set_cause(RunStatus::signaled, "ended by " + signal_name(message.end_status));
   }
   record.leftover_processes = look_at_tree().processes;
@@ -191,6 +192,7 @@ void Run::Impl::on_init_gone() {
   check_memory_event();
   // Without init's word the end was SIGKILL's: ours, the kernel's or somebody's.
   if (is_exec_confirmed && !has_ended) record.signal = SIGKILL;
+  if (has_fresh_oom && is_exec_confirmed) set_cause(RunStatus::oom, describe_oom());
   if (!has_cause) {
     if (is_exec_confirmed) {
       set_cause(RunStatus::signaled, "the box was killed from outside");
@@ -267,7 +269,9 @@ void Run::Impl::collect() {
 void Run::Impl::remove_cgroup() {
   if (made.cgroup == nullptr) return hand_over();
   const auto removed = made.cgroup->remove();
-  if (removed || removed.error().code != EBUSY || ++removal_tries > kRemovalTries) {
+  if (removed) return hand_over();
+  if (removed.error().code != EBUSY || ++removal_tries > kRemovalTries) {
+    host.leave_to_sweep();
     return hand_over();
   }
   deadline = loop.at(Clock::now() + kRemovalPause, [this] { remove_cgroup(); });

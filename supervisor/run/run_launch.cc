@@ -39,6 +39,14 @@ void Run::Impl::begin() {
   if (spec.argv.empty() || spec.argv.front().empty()) {
     return fail_before_launch(RunStatus::invalid_request, "no program is named");
   }
+  if (spec.encoding_fallback) {
+    auto opened = EncodingFallback::open(*spec.encoding_fallback);
+    if (!opened) {
+      return fail_before_launch(RunStatus::invalid_request,
+                                "--encoding-fallback " + opened.error().message());
+    }
+    fallback.emplace(*std::move(opened));
+  }
   const auto prepared = prepare(spec, host, made);
   record.limits = made.limits;
   record.enforced_by = made.enforced_by;
@@ -75,7 +83,11 @@ void Run::Impl::watch_box() {
   });
   for (const Stream stream : {Stream::out, Stream::err}) {
     StreamState& state = streams[static_cast<std::size_t>(stream)];
-    if (spec.capture != Capture::count) state.store.emplace(limit(policies::LimitId::capture));
+    const EncodingFallback* const other = fallback ? &*fallback : nullptr;
+    state.decoder = LineDecoder(other);
+    if (spec.capture != Capture::count) {
+      state.store.emplace(limit(policies::LimitId::capture), other);
+    }
   }
   if (spec.capture != Capture::count) merged.emplace(2 * limit(policies::LimitId::capture));
   auto watched = loop.watch(box.setup.get(), EPOLLIN, [this](std::uint32_t) { drain_setup(); });
@@ -99,9 +111,10 @@ void Run::Impl::watch_box() {
 }
 
 void Run::Impl::open_stdin(sys::UniqueFd sink) {
-  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink), [this](int error) {
-    if (!has_cause) lose_track("pass stdin on", error);
-  });
+  auto pump =
+      StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink), [this](int error) {
+        if (!has_cause) lose_track("pass stdin on", error);
+      });
   if (!pump) return lose_track("pass stdin on: " + pump.error().what, pump.error().code);
   stdin_pump = *std::move(pump);
 }
@@ -125,7 +138,8 @@ void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
   StreamState& state = streams[static_cast<std::size_t>(stream)];
   state.pump = std::make_unique<OutputPump>(
       loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); },
-      [this, stream](int error) { on_output_broken(stream, error); });
+      [this, stream](int error) { on_output_broken(stream, error); },
+      [this, stream](int pipe) { return move_output(stream, pipe); });
   auto opened = state.pump->open(std::move(source));
   if (!opened) lose_track(opened.error().what, opened.error().code);
 }

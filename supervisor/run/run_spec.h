@@ -51,11 +51,13 @@ struct RunSpec {
   std::string policy = "default";     // its name, for messages
   std::vector<std::string> require;   // features without which nothing may run
   policies::SyscallChanges syscalls;  // what the policy changes of the built-in rules
-  bool execute_writable = true;       // false: Landlock denies it where it can
+  policies::OomAnswer oom = policies::OomAnswer::end_run;
+  bool execute_writable = true;  // false: not where it can write
   policies::Confinement confinement = policies::Confinement::namespaces;
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
   bool merge_stderr = false;
+  std::optional<std::string> encoding_fallback;  // the encoding of lines that are not UTF-8
   // The program gets a terminal of its own, of this size: stdin_source is typed into
   // it, and what is written to it is stdout; stderr stays empty.
   std::optional<winsize> terminal;

@@ -15,15 +15,16 @@
 #include "policies/units.h"
 #include "sandbox/launch.h"
 #include "sandbox/process_tree.h"
+#include "supervisor/run/encoding_fallback.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host_stream.h"
+#include "supervisor/run/line_decoder.h"
 #include "supervisor/run/output_pump.h"
 #include "supervisor/run/output_store.h"
 #include "supervisor/run/preparation.h"
 #include "supervisor/run/refused_calls.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/setup_channel.h"
-#include "supervisor/run/text_decoder.h"
 #include "supervisor/run/workspace_quota.h"
 
 // The inside of a Run, in parts: launching (run_launch.cc), watching limits (run_watch.cc;
@@ -45,7 +46,7 @@ enum class Phase : std::uint8_t { starting, running, terminating, killing, over 
 struct StreamState {
   std::unique_ptr<OutputPump> pump;
   std::optional<OutputStore> store;
-  TextDecoder decoder;  // for the merged view
+  LineDecoder decoder;  // for the merged view
   std::uint64_t bytes = 0;
 };
 
@@ -85,10 +86,13 @@ struct Run::Impl {
   // run_watch.cc
   void arm_limits();
   void on_output(Stream stream, std::string_view bytes);
+  [[nodiscard]] std::optional<std::size_t> move_output(Stream stream, int pipe);
   void check_idle();
   void check_cpu_time();
   void check_tree();
   void check_memory_event();
+  void on_box_out_of_memory();
+  [[nodiscard]] std::string describe_oom() const;
   sandbox::TreeUsage look_at_tree();
   [[nodiscard]] std::chrono::microseconds cpu_used();
   void note_limit(policies::LimitId id);
@@ -144,10 +148,12 @@ struct Run::Impl {
   bool has_cause = false;
   bool has_lost_track = false;  // the cause is our own failure
   bool is_frozen = false;
+  bool has_fresh_oom = false;  // where the run goes on: the kernel ended a process just now
   std::unique_ptr<WorkspaceQuota> quota;  // nullptr: nothing of the host can be written to
   int removal_tries = 0;
 
   RunRecord record;
+  std::optional<EncodingFallback> fallback;
   std::array<StreamState, 2> streams;
   std::optional<OutputStore> merged;
   std::unique_ptr<StdinPump> stdin_pump;
@@ -173,6 +179,7 @@ struct Run::Impl {
   EventLoop::TimerId cpu_timer = 0;
   EventLoop::TimerId tree_timer = 0;
   EventLoop::TimerId refusal_timer = 0;
+  EventLoop::TimerId oom_timer = 0;
 };
 
 }  // namespace wardcase::supervisor

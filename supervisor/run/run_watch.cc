@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
+#include <fcntl.h>
 #include <sys/statfs.h>
 
 #include <algorithm>
@@ -19,6 +20,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kShortestCheck{5};
 constexpr milliseconds kLongestTreeCheck{50};
+// How long the kernel may take from an event to the death of the process that it chose.
+constexpr milliseconds kOomSettles{200};
+constexpr std::size_t kLargestPipe = 1UL << 20;  // of an ordinary user (pipe(7))
 // As fast as a program can fill memory: the next look comes before it could be past the limit.
 constexpr std::uint64_t kBytesPerMillisecond = 4ULL << 20;
 
@@ -90,6 +94,22 @@ void Run::Impl::on_output_broken(Stream stream, int error) {
   record.error = sys::Error{error, std::string(what)}.message();
 }
 
+// What nobody has to see, and no limit may cut, need not be copied twice.
+std::optional<std::size_t> Run::Impl::move_output(Stream stream, int pipe) {
+  StreamState& state = streams[static_cast<std::size_t>(stream)];
+  if (state.store || made.limits.get(LimitId::output)) return std::nullopt;
+  const auto moved = observer->move_output(stream, pipe, kLargestPipe);
+  if (moved.value_or(0) == 0) return moved;
+  const std::uint64_t before = state.bytes;
+  state.bytes += *moved;
+  last_output_at = Clock::now();
+  // Fewer and larger pieces. Only now: a user may have so much in pipes and no more.
+  if (before < kLargestPipe && state.bytes >= kLargestPipe) {
+    (void)::fcntl(pipe, F_SETPIPE_SZ, kLargestPipe);
+  }
+  return moved;
+}
+
 void Run::Impl::check_idle() {
   if (phase != Phase::running) return;
   const auto allowed = milliseconds(limit(LimitId::idle_timeout));
@@ -156,7 +176,7 @@ void Run::Impl::check_tree() {
   if (bytes > most &&
       made.enforced_by[static_cast<std::size_t>(LimitId::memory)] == Enforcement::watcher) {
     note_limit(LimitId::memory);
-    set_cause(RunStatus::oom, "out of memory: limit " + policies::format_size(most));
+    set_cause(RunStatus::oom, describe_oom());
     return kill_tree();
   }
   const std::uint64_t room = most > bytes ? most - bytes : 0;
@@ -177,12 +197,26 @@ void Run::Impl::check_memory_event() {
       }
       return;
     case sandbox::OomEvent::box:
-      note_limit(LimitId::memory);
-      set_cause(RunStatus::oom,
-                "out of memory: limit " + policies::format_size(limit(LimitId::memory)));
-      kill_tree();  // the kernel kills one process; a run is all or nothing
-      return;
+      return on_box_out_of_memory();
   }
+}
+
+// The kernel kills one process. Where the policy lets the others go on, it is the end
+// of the run only if that one was the program: then its death follows at once.
+void Run::Impl::on_box_out_of_memory() {
+  note_limit(LimitId::memory);
+  if (made.goes_on_after_oom) {
+    has_fresh_oom = true;
+    loop.cancel(oom_timer);
+    oom_timer = loop.at(Clock::now() + kOomSettles, [this] { has_fresh_oom = false; });
+    return;
+  }
+  set_cause(RunStatus::oom, describe_oom());
+  kill_tree();
+}
+
+std::string Run::Impl::describe_oom() const {
+  return "out of memory: limit " + policies::format_size(limit(LimitId::memory));
 }
 
 }  // namespace wardcase::supervisor

@@ -152,9 +152,8 @@ sys::Result<std::unique_ptr<StdinPump>> StdinPump::open(EventLoop& loop, sys::Un
     relay.emplace(std::move(relayed->relay));
     descriptor = std::move(relayed->pipe);
   }
-  auto pump =
-      std::make_unique<ChunkPump>(loop, *std::move(descriptor), std::move(relay), std::move(sink),
-                                  std::move(on_broken));
+  auto pump = std::make_unique<ChunkPump>(loop, *std::move(descriptor), std::move(relay),
+                                          std::move(sink), std::move(on_broken));
   if (auto started = pump->start(); !started) return tl::unexpected(std::move(started).error());
   return pump;
 }

@@ -3,6 +3,7 @@
 #include "supervisor/run/text_decoder.h"
 
 #include <cstring>
+#include <utility>
 
 namespace wardcase::supervisor {
 namespace {
@@ -53,8 +54,9 @@ Sequence scan(std::string_view bytes) {
   return {Form::complete, lead.length};
 }
 
-// The first place at or after `at` that is not ASCII: eight bytes a step, since
-// nearly all output is.
+}  // namespace
+
+// Eight bytes a step, since nearly all output is ASCII.
 std::size_t skip_ascii(std::string_view bytes, std::size_t at) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   std::uint64_t word = 0;
@@ -65,8 +67,6 @@ std::size_t skip_ascii(std::string_view bytes, std::size_t at) {
   while (at < bytes.size() && static_cast<unsigned char>(bytes[at]) < 0x80) ++at;
   return at;
 }
-
-}  // namespace
 
 void TextDecoder::decode(std::string_view bytes, std::string& text) {
   bytes = finish_pending(bytes, text);
@@ -114,6 +114,8 @@ void TextDecoder::finish(std::string& text) {
   replace_bad(text);
   pending_.clear();
 }
+
+std::size_t TextDecoder::drop_unfinished() { return std::exchange(pending_, {}).size(); }
 
 void TextDecoder::replace_bad(std::string& text) {
   text += kReplacement;

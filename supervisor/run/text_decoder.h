@@ -21,6 +21,8 @@ class TextDecoder {
   [[nodiscard]] std::uint64_t errors() const { return errors_; }
   // How many bytes wait for the rest of their character: 0 to 3.
   [[nodiscard]] std::size_t unfinished() const { return pending_.size(); }
+  // The rest of it will not come: it is left out. Returns its bytes.
+  std::size_t drop_unfinished();
 
  private:
   std::string_view finish_pending(std::string_view bytes, std::string& text);
@@ -29,6 +31,9 @@ class TextDecoder {
   std::string pending_;
   std::uint64_t errors_ = 0;
 };
+
+// The first place at or after `at` that is not ASCII; the end where all is.
+[[nodiscard]] std::size_t skip_ascii(std::string_view bytes, std::size_t at);
 
 // All of `bytes` at once.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);

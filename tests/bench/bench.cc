@@ -6,10 +6,12 @@
 //
 // In each round every launcher starts every program once, so that whatever else the
 // machine does meets all alike; ratios are taken within a round. The first round only warms
-// up and is not counted. As root all is measured as an ordinary user, too.
+// up and is not counted. Then a GiB is streamed, and programs that leave others running end;
+// ten rounds of that at most. As root all is measured as an ordinary user, too.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 #include <optional>
@@ -27,6 +29,7 @@ using namespace wardcase::bench;
 namespace sys = wardcase::sys;
 
 constexpr int kFailed = 1;
+constexpr int kMostLongRounds = 10;
 constexpr uid_t kOrdinaryUser = 65534;  // nobody
 
 struct Options {
@@ -107,6 +110,9 @@ class Bench {
       if (auto done = start_each_program(counts); !done) return done;
       if (auto done = take_timings(counts); !done) return done;
     }
+    auto running = measure_running(launchers_, std::min(options_.rounds, kMostLongRounds));
+    if (!running) return tl::unexpected(running.error());
+    results_.running = *std::move(running);
     return {};
   }
 
@@ -147,7 +153,7 @@ class Bench {
   sys::Status take_timings(bool counts) {
     for (std::size_t i = 0; i < launchers_.size(); ++i) {
       const Launcher& launcher = launchers_[i];
-      if (launcher.prefix.empty() || launcher.prefix.front() != options_.wardcase) continue;
+      if (!launcher.is_wardcase) continue;
       Command command;
       command.argv = {options_.wardcase, "run", "--timing", "--", "/bin/true"};
       command.user = launcher.user;

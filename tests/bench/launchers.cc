@@ -97,7 +97,7 @@ Command Launcher::command(const Program& program) const {
 std::vector<Launcher> launchers(const std::string& wardcase, std::optional<uid_t> user) {
   std::vector<Launcher> own = {{"bare", {}, {}}};
   if (::access(kBubblewrap, X_OK) == 0) own.push_back({"bwrap", bubblewrap_prefix(), {}});
-  own.push_back({"wardcase", {wardcase, "run", "--"}, {}});
+  own.push_back({"wardcase", {wardcase, "run", "--"}, {}, true});
   std::vector<Launcher> all = own;
   for (Launcher launcher : own) {
     if (!user) break;

@@ -22,6 +22,7 @@ struct Launcher {
   std::string name;
   std::vector<std::string> prefix;
   std::optional<uid_t> user;
+  bool is_wardcase = false;
 
   [[nodiscard]] Command command(const Program& program) const;
 };

@@ -47,6 +47,34 @@ json::object to_json(const Breakdown& breakdown) {
   return {{"launcher", breakdown.launcher}, {"steps", std::move(steps)}};
 }
 
+json::object to_json(const Running& running) {
+  json::object object = {{"launcher", running.launcher},
+                         {"stream_mib_per_s", median(running.stream_mib_per_s)},
+                         {"stream_ratio", median(running.stream_ratios)}};
+  if (!running.end_alone_ms.empty()) {
+    object["end_alone_ms"] = median(running.end_alone_ms);
+    object["end_with_64_others_ms"] = median(running.end_with_others_ms);
+  }
+  return object;
+}
+
+void print_running(std::ostream& out, const std::vector<Running>& running) {
+  out << "\nWhile it runs: a GiB through a pipe, its speed to that of the bare reader; the time "
+         "from the\nlast word of a program to the end of all, alone and with 64 others left "
+         "behind (medians)\n"
+         "launcher          MiB/s   ratio  end alone ms  with 64 ms\n";
+  for (const Running& one : running) {
+    out << std::left << std::setw(15) << one.launcher << std::right << std::setprecision(0)
+        << std::setw(8) << median(one.stream_mib_per_s) << std::setprecision(2) << std::setw(8)
+        << median(one.stream_ratios);
+    if (!one.end_alone_ms.empty()) {
+      out << std::setw(14) << median(one.end_alone_ms) << std::setw(12)
+          << median(one.end_with_others_ms);
+    }
+    out << '\n';
+  }
+}
+
 }  // namespace
 
 void print_table(std::ostream& out, const Results& results) {
@@ -62,6 +90,7 @@ void print_table(std::ostream& out, const Results& results) {
     out << std::setw(8) << median(one.ratios) << '\n';
   }
   out << "ratio: median over the rounds of the time to the bare start's in the same round\n";
+  print_running(out, results.running);
   for (const Breakdown& breakdown : results.breakdowns) {
     out << "\nThe start of /bin/true by " << breakdown.launcher
         << ", medians in microseconds:\n     at    took  who         step\n"
@@ -78,11 +107,14 @@ sys::Status write_json(const std::string& path, const Results& results) {
   for (const Case& one : results.cases) cases.push_back(to_json(one));
   json::array breakdowns;
   for (const Breakdown& breakdown : results.breakdowns) breakdowns.push_back(to_json(breakdown));
+  json::array running;
+  for (const Running& one : results.running) running.push_back(to_json(one));
   const json::object all = {{"schema_version", 1},
                             {"host", describe_host()},
                             {"rounds", results.rounds},
                             {"cases", std::move(cases)},
-                            {"breakdowns", std::move(breakdowns)}};
+                            {"breakdowns", std::move(breakdowns)},
+                            {"running", std::move(running)}};
   std::ofstream file(path);
   file << json::serialize(all) << '\n';
   if (!file.flush()) return tl::unexpected(sys::Error{errno, "write '" + path + "'"});

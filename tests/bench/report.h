@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/sys/error.h"
+#include "tests/bench/running.h"
 #include "tests/bench/timing.h"
 
 namespace wardcase::bench {
@@ -29,6 +30,7 @@ struct Results {
   int rounds = 0;
   std::vector<Case> cases;
   std::vector<Breakdown> breakdowns;  // of wardcase's own start
+  std::vector<Running> running;
 };
 
 void print_table(std::ostream& out, const Results& results);

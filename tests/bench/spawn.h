@@ -5,8 +5,10 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/sys/error.h"
@@ -28,5 +30,9 @@ struct Ended {
 // vfork, exec and wait4, timed as a whole: the least that starting a process takes.
 // Keeps at most what fits into a pipe of what the command writes to stderr.
 [[nodiscard]] sys::Result<Ended> run_timed(const Command& command);
+
+// The same with a pipe as stdout, read in large pieces until its end, each handed to `reader`.
+[[nodiscard]] sys::Result<Ended> run_read(const Command& command,
+                                          const std::function<void(std::string_view)>& reader);
 
 }  // namespace wardcase::bench

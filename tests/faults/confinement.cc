@@ -30,9 +30,9 @@ std::string without_ids(const std::string& text) {
 }
 
 std::string status_of(const fs::path& process) {
-  constexpr std::array kKept = {"Umask:",  "Uid:",    "Gid:",    "Groups:",    "SigBlk:",
-                                "SigIgn:", "SigCgt:", "CapInh:", "CapPrm:",    "CapEff:",
-                                "CapBnd:", "CapAmb:", "NSpid:",  "NoNewPrivs:", "Seccomp:"};
+  constexpr std::array kKept = {
+      "Umask:",  "Uid:",    "Gid:",    "Groups:", "SigBlk:", "SigIgn:",     "SigCgt:", "CapInh:",
+      "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NSpid:",  "NoNewPrivs:", "Seccomp:"};
   std::istringstream lines(read_file(process / "status"));
   std::string kept;
   for (std::string line; std::getline(lines, line);) {
@@ -125,9 +125,10 @@ std::string control_groups_of(const fs::path& process) {
 
 std::string describe_confinement(pid_t process) {
   const fs::path proc = "/proc/" + std::to_string(process);
-  return without_ids(status_of(proc) + processors_of(process) + "uid_map " + read_file(proc / "uid_map") + "gid_map " +
-                     read_file(proc / "gid_map") + namespaces_of(proc) + mounts_of(proc) +
-                     descriptors_of(proc) + control_groups_of(proc) + read_file(proc / "limits"));
+  return without_ids(status_of(proc) + processors_of(process) + "uid_map " +
+                     read_file(proc / "uid_map") + "gid_map " + read_file(proc / "gid_map") +
+                     namespaces_of(proc) + mounts_of(proc) + descriptors_of(proc) +
+                     control_groups_of(proc) + read_file(proc / "limits"));
 }
 
 }  // namespace wardcase::test

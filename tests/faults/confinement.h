@@ -9,8 +9,9 @@
 namespace wardcase::test {
 
 // What holds a process, as the host sees it: ids, capabilities, filters, signals, limits,
-// namespaces, mounts, descriptors, control groups and what those allow. What differs from run to run
-// (leased ids, names of leaves, numbers of inodes) is replaced, so that two runs can be compared.
+// namespaces, mounts, descriptors, control groups and what those allow. What differs from run to
+// run (leased ids, names of leaves, numbers of inodes) is replaced, so that two runs can be
+// compared.
 [[nodiscard]] std::string describe_confinement(pid_t process);
 
 }  // namespace wardcase::test

@@ -18,38 +18,49 @@ using Errors = std::vector<int>;
 
 // Newer than the headers of some hosts.
 constexpr std::string_view kOpens[] = {"open", "openat", "openat2", "creat", "dup2", "dup3"};
-constexpr std::string_view kNewDescriptors[] = {
-    "open_tree",    "fsopen", "fsmount",    "pipe2",         "socket", "socketpair", "eventfd2", "signalfd4",
-    "memfd_create", "dup",    "pidfd_open", "epoll_create1", "landlock_create_ruleset"};
-constexpr std::string_view kReads[] = {"read", "pread64", "readv", "recvmsg", "recvfrom", "getdents64"};
-constexpr std::string_view kWrites[] = {"write", "pwrite64", "writev", "sendmsg", "sendto",
-                                        "copy_file_range", "sendfile", "splice", "ftruncate"};
-constexpr std::string_view kMakes[] = {"mkdir",   "mkdirat",   "symlink",   "symlinkat", "mknod",
-                                       "mknodat", "link",      "linkat",    "rename",    "renameat",
-                                       "renameat2"};
-constexpr std::string_view kMounts[] = {"mount",      "umount2",       "move_mount", "fsconfig",
-                                        "mount_setattr", "pivot_root", "chroot",     "unshare",
-                                        "setns"};
+constexpr std::string_view kNewDescriptors[] = {"open_tree",
+                                                "fsopen",
+                                                "fsmount",
+                                                "pipe2",
+                                                "socket",
+                                                "socketpair",
+                                                "eventfd2",
+                                                "signalfd4",
+                                                "memfd_create",
+                                                "dup",
+                                                "pidfd_open",
+                                                "epoll_create1",
+                                                "landlock_create_ruleset"};
+constexpr std::string_view kReads[] = {"read",    "pread64",  "readv",
+                                       "recvmsg", "recvfrom", "getdents64"};
+constexpr std::string_view kWrites[] = {"write",    "pwrite64", "writev",
+                                        "sendmsg",  "sendto",   "copy_file_range",
+                                        "sendfile", "splice",   "ftruncate"};
+constexpr std::string_view kMakes[] = {"mkdir",  "mkdirat",  "symlink",  "symlinkat",
+                                       "mknod",  "mknodat",  "link",     "linkat",
+                                       "rename", "renameat", "renameat2"};
+constexpr std::string_view kMounts[] = {"mount",    "umount2",       "move_mount",
+                                        "fsconfig", "mount_setattr", "pivot_root",
+                                        "chroot",   "unshare",       "setns"};
 constexpr std::string_view kChanges[] = {
-    "unlink",    "unlinkat",      "rmdir",        "chmod",         "fchmod",
-    "fchmodat",  "chown",         "fchown",       "fchownat",      "lchown",
-    "chdir",     "fchdir",        "access",       "faccessat",     "faccessat2",
-    "stat",      "fstat",         "lstat",        "newfstatat",    "statx",
-    "statfs",    "fstatfs",       "readlink",     "readlinkat",    "getcwd",
-    "ioctl"};
+    "unlink",     "unlinkat", "rmdir",      "chmod",  "fchmod",     "fchmodat", "chown",
+    "fchown",     "fchownat", "lchown",     "chdir",  "fchdir",     "access",   "faccessat",
+    "faccessat2", "stat",     "fstat",      "lstat",  "newfstatat", "statx",    "statfs",
+    "fstatfs",    "readlink", "readlinkat", "getcwd", "ioctl"};
 constexpr std::string_view kRights[] = {
-    "setuid",      "setgid",         "setresuid",      "setresgid",           "setgroups",
-    "capset",      "capget",         "seccomp",        "landlock_add_rule",   "landlock_restrict_self",
-    "prctl",       "prlimit64",      "setrlimit",      "sched_setaffinity",   "sched_getaffinity",
-    "sethostname", "setsid",         "setpgid",        "getgroups",           "pidfd_send_signal",
-    "kill",        "ptrace",         "fcntl",          "epoll_ctl"};
-constexpr std::string_view kWaits[] = {"epoll_wait", "epoll_pwait", "poll", "ppoll", "select",
-                                       "waitid", "wait4", "flock", "getrandom", "nanosleep",
-                                       "clock_nanosleep"};
+    "setuid",      "setgid",    "setresuid", "setresgid",         "setgroups",
+    "capset",      "capget",    "seccomp",   "landlock_add_rule", "landlock_restrict_self",
+    "prctl",       "prlimit64", "setrlimit", "sched_setaffinity", "sched_getaffinity",
+    "sethostname", "setsid",    "setpgid",   "getgroups",         "pidfd_send_signal",
+    "kill",        "ptrace",    "fcntl",     "epoll_ctl"};
+constexpr std::string_view kWaits[] = {"epoll_wait", "epoll_pwait", "poll",           "ppoll",
+                                       "select",     "waitid",      "wait4",          "flock",
+                                       "getrandom",  "nanosleep",   "clock_nanosleep"};
 constexpr std::string_view kProcesses[] = {"clone", "clone3", "fork", "vfork"};
 
 template <std::size_t size>
-void add(std::map<long, Errors>& table, const std::string_view (&names)[size], const Errors& errors) {
+void add(std::map<long, Errors>& table, const std::string_view (&names)[size],
+         const Errors& errors) {
   for (const std::string_view name : names) {
     const int call = ::seccomp_syscall_resolve_name(std::string(name).c_str());
     if (call >= 0) table[call] = errors;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-// Each system call of a run, from the command's first to the program's exec and on to the end, fails
-// once. Then the result is right, or an error says what failed; whatever runs, runs confined as it was
-// asked for; and nothing is left.
+// Each system call of a run, from the command's first to the program's exec and on to the end,
+// fails once. Then the result is right, or an error says what failed; whatever runs, runs confined
+// as it was asked for; and nothing is left.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -92,12 +92,13 @@ WARDCASE_AS_ROOT_AND_USER(Faults);
 // The program ran to its end: all that is told of it is as without a fault.
 std::string Faults::judge_record(const TracedOutcome& traced, const Record& told) const {
   std::string wrong;
-  for (const char* member : {"status", "exit_code", "signal", "stdout", "stderr", "output",
-                             "leftover_processes", "limits", "limits_hit", "enforced_by",
-                             "isolation.effective", "denied_syscalls"}) {
+  for (const char* member :
+       {"status", "exit_code", "signal", "stdout", "stderr", "output", "leftover_processes",
+        "limits", "limits_hit", "enforced_by", "isolation.effective", "denied_syscalls"}) {
     if (told.json(member) == right_.json(member) || tells_of_less(told)) continue;
     if (std::string_view(member) == "enforced_by") continue;  // what it is held by is compared
-    wrong += std::string(member) + " is " + told.json(member) + ", not " + right_.json(member) + "; ";
+    wrong +=
+        std::string(member) + " is " + told.json(member) + ", not " + right_.json(member) + "; ";
   }
   if (!traced.is_executed) wrong += "a result without a program; ";
   return wrong;
@@ -111,7 +112,8 @@ std::string Faults::judge_refusal(const TracedOutcome& traced, const Fault& faul
   if (said.find(::strerrorname_np(fault.error)) == std::string::npos) {
     wrong += "it does not say what failed: [" + said + "]; ";
   }
-  const bool says_nothing_ran = told.status() == "setup_failed" || told.status() == "cannot_execute";
+  const bool says_nothing_ran =
+      told.status() == "setup_failed" || told.status() == "cannot_execute";
   if (says_nothing_ran && traced.is_executed) wrong += told.status() + ", but the program ran; ";
   return wrong;
 }
@@ -204,14 +206,15 @@ TEST_P(Faults, SoItIsWithHoweverFewDescriptors) {
   for (const std::size_t i : chosen) {
     const std::string limit = std::to_string(kFewest + i);
     SCOPED_TRACE(limit + " descriptors");
-    const TracedOutcome traced = run_traced(
-        Command::other(caller(), {"/usr/bin/prlimit", "--nofile=" + limit + ":",
-                                  Workplace::get().command().string(), "run", "--json", "--cpus",
-                                  "1", program()}));
+    const TracedOutcome traced =
+        run_traced(Command::other(caller(), {"/usr/bin/prlimit", "--nofile=" + limit + ":",
+                                             Workplace::get().command().string(), "run", "--json",
+                                             "--cpus", "1", program()}));
     EXPECT_EQ(judge(traced, Fault{{}, EMFILE}), "") << traced.outcome;
     right += traced.outcome.exit_code == kExitCode ? 1 : 0;
   }
-  std::cout << caller() << ": tried " << chosen.size() << " limits, right results " << right << "\n";
+  std::cout << caller() << ": tried " << chosen.size() << " limits, right results " << right
+            << "\n";
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 // It lives as long as the test, and says at its end that it did.
-constexpr const char* kBystander =
-    "trap 'echo unhurt; exit 0' TERM; sleep 600 & echo up; wait";
+constexpr const char* kBystander = "trap 'echo unhurt; exit 0' TERM; sleep 600 & echo up; wait";
 
 class Kills : public WithCaller {
  protected:
@@ -31,7 +30,8 @@ class Kills : public WithCaller {
     WithCaller::SetUp();
     if (IsSkipped()) return;
     bystander_ = std::make_unique<Running>(
-        run_command({"--timeout", "600s", "--grace", "10s", "-l", "bash", "-c", kBystander}).start());
+        run_command({"--timeout", "600s", "--grace", "10s", "-l", "bash", "-c", kBystander})
+            .start());
     ASSERT_TRUE(bystander_->wait_for(Channel::out, "up\n"));
     ASSERT_TRUE(eventually([] { return list_descendants().find("(sleep)") != std::string::npos; }));
     processes_ = list_descendants();
@@ -87,7 +87,8 @@ WARDCASE_AS_ROOT_AND_USER(Kills);
 TEST_P(Kills, AtAMomentOfItsTime) {
   const auto start = steady_clock::now();
   ASSERT_EQ(victim().finish().exit_code, 3);
-  const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - start);
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - start);
   std::uniform_int_distribution<long> moments(0, whole.count() * 11 / 10);
   const std::size_t count = Effort::get().kills() / 2;
   for (std::size_t i = 0; i < count; ++i) {

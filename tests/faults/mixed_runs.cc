@@ -17,10 +17,12 @@ constexpr std::uint64_t kMemory = 24ULL << 20;
 
 // All but those that do nothing, stop, or are told as a limit's (SIGXFSZ).
 std::vector<int> ending_signals() {
-  constexpr std::array kOthers = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ};
+  constexpr std::array kOthers = {SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, SIGSTOP,
+                                  SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ};
   std::vector<int> signals;
   for (int signal = 1; signal <= 64; ++signal) {
-    if (std::find(kOthers.begin(), kOthers.end(), signal) == kOthers.end()) signals.push_back(signal);
+    if (std::find(kOthers.begin(), kOthers.end(), signal) == kOthers.end())
+      signals.push_back(signal);
   }
   return signals;
 }

@@ -25,9 +25,9 @@ struct MixedRun {
   bool is_refused = false;  // one ptrace
 };
 
-// Of ten in a row one runs out of memory and one out of time; the others go through all 256 exit codes
-// and all signals that end a program, SIGKILL among them, and write bytes, are refused a call, or
-// leave children.
+// Of ten in a row one runs out of memory and one out of time; the others go through all 256 exit
+// codes and all signals that end a program, SIGKILL among them, and write bytes, are refused a
+// call, or leave children.
 [[nodiscard]] MixedRun mixed_run(std::size_t number);
 
 // What is wrong with the record and the output; "" if all is right.

@@ -46,7 +46,8 @@ supervisor::RunSpec spec_of_run(const MixedRun& run) {
   argv.insert(argv.end(), run.arguments.begin(), run.arguments.end());
   supervisor::RunSpec spec = spec_of(std::move(argv));
   const std::string program = Workplace::get().program("ending").string();
-  spec.files.push_back({"/box/ending", sys::UniqueFd(::open(program.c_str(), O_RDONLY | O_CLOEXEC)), 0755});
+  spec.files.push_back(
+      {"/box/ending", sys::UniqueFd(::open(program.c_str(), O_RDONLY | O_CLOEXEC)), 0755});
   for (const auto& [limit, value] : run.limits) spec.limits.require(limit, value);
   return spec;
 }

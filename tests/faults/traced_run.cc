@@ -37,10 +37,11 @@ long trace(int request, pid_t pid, std::uintptr_t address, std::uintptr_t data) 
 
 // What the C library and the libraries' constructors do before main().
 bool is_startup(long call) {
-  constexpr long kCalls[] = {SYS_execve,         SYS_brk,        SYS_arch_prctl, SYS_set_tid_address,
-                             SYS_set_robust_list, SYS_rseq,      SYS_prlimit64,  SYS_readlink,
-                             SYS_readlinkat,      SYS_getrandom, SYS_mprotect,   SYS_mmap,
-                             SYS_futex,           SYS_prctl};
+  constexpr long kCalls[] = {
+      SYS_execve,          SYS_brk,       SYS_arch_prctl, SYS_set_tid_address,
+      SYS_set_robust_list, SYS_rseq,      SYS_prlimit64,  SYS_readlink,
+      SYS_readlinkat,      SYS_getrandom, SYS_mprotect,   SYS_mmap,
+      SYS_futex,           SYS_prctl};
   return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
 }
 
@@ -71,13 +72,13 @@ class WaitLimit {
 struct Traced {
   std::string name;
   int children = 0;
-  bool has_begun = false;  // main() was reached
-  bool is_known = false;   // its parent told of it
-  bool is_waiting = false;  // it stopped before its parent told of it
+  bool has_begun = false;    // main() was reached
+  bool is_known = false;     // its parent told of it
+  bool is_waiting = false;   // it stopped before its parent told of it
   bool has_started = false;  // its first stop is the tracer's, no signal of anybody
   bool is_filtered = false;  // seccomp(2)
   std::map<long, int> counts;
-  int error = 0;  // what the call that it is in is to give
+  int error = 0;                    // what the call that it is in is to give
   user_regs_struct registers = {};  // as they were at its entry
 };
 
@@ -196,7 +197,8 @@ void Tracer::on_event(pid_t pid, int event) {
 
 void Tracer::on_call(pid_t pid, Traced& process) {
   __ptrace_syscall_info call = {};
-  if (trace(PTRACE_GET_SYSCALL_INFO, pid, sizeof call, reinterpret_cast<std::uintptr_t>(&call)) > 0) {
+  if (trace(PTRACE_GET_SYSCALL_INFO, pid, sizeof call, reinterpret_cast<std::uintptr_t>(&call)) >
+      0) {
     if (call.op == PTRACE_SYSCALL_INFO_ENTRY) enter(pid, process, static_cast<long>(call.entry.nr));
     if (call.op == PTRACE_SYSCALL_INFO_EXIT && process.error != 0) leave(pid, process);
   }

@@ -58,11 +58,15 @@ TEST_P(ControlGroups, ABoxThatCannotBeBornInItsGroupJoinsItAndSaysSo) {
   EXPECT_FALSE(born.is_degraded("clone_into_cgroup")) << born;
 }
 
-// A host with nothing but a v2 tree, seen by one process in a group of its own.
+// A host with nothing but a v2 tree, seen by one process in a group of its own. Where it is
+// one, a second mount would change the options of the first.
 constexpr const char* kInPureV2Host =
     "set -e; uid=$1 group=$2 home=$3 runtime=$4; shift 4\n"
-    "umount -R -l /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup\n"
-    "echo $$ >/sys/fs/cgroup/$group/cgroup.procs\n"
+    "if [ $(stat -fc %T /sys/fs/cgroup) != cgroup2fs ]; then\n"
+    "  umount -R -l /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup\n"
+    "fi\n"
+    "own=/sys/fs/cgroup/$group; [ ! -d $own/supervisor ] || own=$own/supervisor\n"
+    "echo $$ >$own/cgroup.procs\n"
     "exec setpriv --reuid=$uid --regid=$uid --clear-groups"
     " env HOME=$home XDG_RUNTIME_DIR=$runtime \"$@\"";
 

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "tests/support/wardcase_command.h"
@@ -216,6 +218,63 @@ TEST_P(Output, AppendedFilesKeepWhatTheyHad) {
   const sys::UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   (void)run_command({"-l", "bash", "-c", "echo after"}).output_to(file.get()).finish();
   EXPECT_EQ(read_file(path), "before\nafter\n");
+}
+
+TEST_P(Output, LinesOfAnotherEncodingAreDecodedWhereAskedFor) {
+  const std::string code =
+      "import os\n"
+      "os.write(1, '你好\\n'.encode('gbk') + 'café\\n'.encode())\n"
+      "os.write(2, '错误\\n'.encode('gbk') + b'\\xff\\n')";
+  const Record decoded = python(code, {"--encoding-fallback", "gbk"});
+  EXPECT_EQ(decoded.out(), "你好\ncafé\n") << decoded;
+  EXPECT_EQ(decoded.err(), "错误\n\uFFFD\n");
+  EXPECT_EQ(decoded.number("encoding_errors"), 1);
+  EXPECT_EQ(decoded.number("stdout_bytes"), 11);
+  EXPECT_NE(decoded.text("output").find("错误"), std::string::npos);
+  const Record control = python(code);
+  EXPECT_NE(control.out().find("\uFFFD"), std::string::npos) << control;
+  EXPECT_GT(control.number("encoding_errors"), 1);
+}
+
+TEST_P(Output, AnUnknownEncodingIsRefusedByName) {
+  for (const char* name : {"no-such-encoding", "utf-16", ""}) {
+    const Outcome outcome = run({"--json", "--encoding-fallback", name, "--", "true"});
+    EXPECT_EQ(outcome.exit_code, 125) << outcome;
+    EXPECT_EQ(outcome.record().status(), "invalid_request");
+    EXPECT_NE(outcome.record().text("error").find(std::string("--encoding-fallback '") + name),
+              std::string::npos)
+        << outcome;
+  }
+}
+
+TEST_P(Output, EveryByteIsOutput) {
+  const std::string code = "import os; os.write(1, bytes(range(256)) + b'\\x1b[2J\\0\\0')";
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(run({"-l", "python", "-c", code}).out(), all + std::string("\x1b[2J\0\0", 6));
+  const Record record = python(code);
+  EXPECT_EQ(record.number("stdout_bytes"), 262) << record;
+  EXPECT_EQ(record.out().substr(0, 32), all.substr(0, 32));
+  EXPECT_EQ(record.out().substr(record.out().size() - 6), std::string("\x1b[2J\0\0", 6));
+}
+
+// What a reader has not taken is the program's to wait for, and lost to nobody.
+TEST_P(Output, AReaderThatPausesGetsAllOfIt) {
+  Running running = run_command({"--", "bash", "-c", "echo up; seq 200000; echo end"}).start();
+  ASSERT_TRUE(running.wait_for(Channel::out, "up"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const Outcome outcome = running.finish();
+  EXPECT_EQ(outcome.exit_code, 0);
+  std::string wanted = "up\n";
+  for (int i = 1; i <= 200'000; ++i) wanted += std::to_string(i) + "\n";
+  EXPECT_TRUE(outcome.out() == wanted + "end\n") << outcome.out().size();
+}
+
+TEST_P(Output, ALimitHoldsInPassThroughToo) {
+  const Outcome outcome =
+      run({"--output-limit", "100000", "--", "head", "-c", "200000", "/dev/zero"});
+  EXPECT_EQ(outcome.exit_code, 124) << outcome.err();
+  EXPECT_EQ(outcome.out().size(), 100'000U);
 }
 
 }  // namespace

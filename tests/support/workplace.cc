@@ -11,6 +11,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "sandbox/landlock.h"
+
 namespace wardcase::test {
 namespace fs = std::filesystem;
 namespace {
@@ -120,6 +122,8 @@ std::string ScratchDirectory::write(const std::string& name, std::string_view te
   give_to(caller_, path);
   return path.string();
 }
+
+bool has_landlock() { return sandbox::landlock_abi().value_or(0) >= sandbox::kLowestLandlockAbi; }
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -67,6 +67,9 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
+// Whether this kernel has what a box wants of Landlock.
+[[nodiscard]] bool has_landlock();
+
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 }  // namespace wardcase::test

@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
   if (strcmp(way, "write") == 0) return write_bytes((uint32_t)number, second);
   if (strcmp(way, "sleep") == 0) return sleep_ms(number), 0;
   if (strcmp(way, "fill") == 0) return fill_memory(number);
-  if (strcmp(way, "trace") == 0) return ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 && errno == EPERM ? 0 : 1;
+  if (strcmp(way, "trace") == 0)
+    return ptrace(PTRACE_TRACEME, 0, 0, 0) < 0 && errno == EPERM ? 0 : 1;
   if (strcmp(way, "family") == 0) return leave_family(number, second);
   return 2;
 }

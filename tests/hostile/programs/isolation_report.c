@@ -113,7 +113,8 @@ int main(void) {
   tell_itself();
   tell_network();
   tell_what_is_refused();
-  for (const char* const* path = (const char* const[]){"/", "/dev", "/proc", "/box", "/proc/self/fd", NULL};
+  for (const char* const* path =
+           (const char* const[]){"/", "/dev", "/proc", "/box", "/proc/self/fd", NULL};
        *path != NULL; ++path) {
     tell_directory(*path);
   }

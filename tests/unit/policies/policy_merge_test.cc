@@ -101,7 +101,7 @@ TEST(PolicyLayers, AProjectMayOnlyTighten) {
   PolicyLayers layers;
   layers.project =
       layer(".wardcase.toml",
-            "execute_writable = false\nrequire = [\"landlock\"]\n"
+            "execute_writable = false\noom = \"end_run\"\nrequire = [\"landlock\"]\n"
             "[limits]\ntimeout = 5\ncpu_time = 3\ncpus = 1\n[limits.max]\npids = 9\n"
             "[network]\nallowed = [\"none\"]\n[syscalls]\ndeny = [\"ptrace\"]\nopenable = []");
   const Limits limits = combined(layers);
@@ -124,7 +124,8 @@ TEST(PolicyLayers, EachLooserValueOfAProjectIsRefusedByName) {
         "[network]\ndefault = \"host\"\n[dangerous]\n"
         "host_network = \"r\"",
         "policy = \"default\"", "confinement = \"landlock\"", "execute_writable = true",
-        "[environment]\nA = \"b\"", "[[mount]]\nsource = \"/a\"\ntarget = \"/b\"",
+        "oom = \"continue\"", "[environment]\nA = \"b\"",
+        "[[mount]]\nsource = \"/a\"\ntarget = \"/b\"",
         "[syscalls]\nopenable = [\"@other-processes\", \"mount\"]",
         "[syscalls]\nallow = [\"read\"]", "[syscalls]\ndefault = \"allow\"",
         "[dangerous.syscalls]\nptrace = \"r\""}) {

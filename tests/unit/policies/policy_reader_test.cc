@@ -49,6 +49,7 @@ TEST(PolicyReader, ReadsEachKeyAndRemembersItsLine) {
   const Policy policy = read(R"(extends = "base"
 description = "d"
 confinement = "namespaces"
+oom = "continue"
 execute_writable = false
 require = ["landlock"]
 [limits]
@@ -81,9 +82,10 @@ unshare = "u"
   EXPECT_EQ(policy.extends->value, "base");
   EXPECT_EQ(policy.extends->origin, "p.toml:2");
   EXPECT_FALSE(policy.execute_writable->value);
+  EXPECT_EQ(policy.oom->value, OomAnswer::go_on);
   EXPECT_EQ(policy.require.at(0).value, "landlock");
   EXPECT_EQ(limit(policy, LimitId::timeout)->value, 10'000U);
-  EXPECT_EQ(limit(policy, LimitId::timeout)->origin, "p.toml:8");
+  EXPECT_EQ(limit(policy, LimitId::timeout)->origin, "p.toml:9");
   EXPECT_EQ(limit(policy, LimitId::pids)->value, 64U);
   EXPECT_EQ(limit(policy, LimitId::cpus)->value, 500U);
   EXPECT_EQ(limit(policy, LimitId::cpu_time)->value, std::nullopt);
@@ -122,6 +124,8 @@ TEST(PolicyReader, NamesKeyValueAndWhatIsAccepted) {
             std::string::npos);
   EXPECT_NE(refusal("require = [\"landlok\"]").find("did you mean 'landlock'?"), std::string::npos);
   EXPECT_NE(refusal("execute_writable = 1").find("not true or false"), std::string::npos);
+  EXPECT_NE(refusal("oom = \"ignore\"").find("write \"end_run\" or \"continue\""),
+            std::string::npos);
   EXPECT_NE(refusal("limits = 1").find("write [limits]"), std::string::npos);
   EXPECT_NE(refusal("[[mount]]\nsource = \"data\"").find("absolute"), std::string::npos);
   EXPECT_NE(refusal("[[mount]]\nsource = \"/d\"").find("needs source and target"),

@@ -107,5 +107,24 @@ TEST(CgroupSweep, RemovesTheLeavesOfTheDeadAndKeepsThoseOfTheLiving) {
   EXPECT_EQ(host.sweep(locks.path()), 0);
 }
 
+// A process that can't be killed yet holds its group: the lock that says so stays with it.
+TEST(CgroupSweep, LeavesWhatCannotBeRemovedToALaterOne) {
+  const TemporaryDirectory mount_point;
+  const TemporaryDirectory locks;
+  const std::string leaf = mount_point.path() + "/wardcase/dead.1";
+  fs::create_directories(leaf + "/occupied");
+  { const sys::UniqueFd dead(::open((locks.path() + "/dead").c_str(), O_CREAT | O_WRONLY, 0600)); }
+  const auto host =
+      CgroupHost::discover("1 1 0:1 / " + mount_point.path() + " rw - cgroup cgroup rw,memory\n");
+  std::set<std::string> unfinished;
+  EXPECT_EQ(host.sweep(locks.path(), &unfinished), 0);
+  EXPECT_EQ(unfinished, std::set<std::string>{"dead"});
+  sweep_locks(locks.path(), unfinished);
+  EXPECT_TRUE(fs::exists(locks.path() + "/dead"));
+  fs::remove(leaf + "/occupied");
+  EXPECT_EQ(host.sweep(locks.path()), 1);
+  EXPECT_FALSE(fs::exists(locks.path() + "/dead"));
+}
+
 }  // namespace
 }  // namespace wardcase::sandbox

@@ -227,5 +227,21 @@ TEST(CgroupHostV2, SweepsTheGroupThatIsOurs) {
   EXPECT_TRUE(fs::exists(tree.path() + "/own/supervisor"));
 }
 
+TEST_F(FakeCgroup, KillsOneProcessWhereTheOthersAreToGoOn) {
+  FakeV2Tree tree(kAll);
+  CgroupLimits limits = kLimits;
+  limits.oom_kills_all = false;
+  const auto made = create_cgroup_v2(tree.root(), "lock.1", limits, tree.calls(), &why_);
+  ASSERT_TRUE(made && *made);
+  EXPECT_EQ(tree.read("/wardcase/lock.1/memory.oom.group"), "");
+  const auto after = [&](const char* events) {
+    tree.write("/wardcase/lock.1/memory.events", events);
+    return (*made)->read_oom_event();
+  };
+  EXPECT_EQ(after("oom 1\noom_kill 1\n"), OomEvent::box);
+  EXPECT_EQ(after("oom 2\noom_kill 2\n"), OomEvent::box);
+  EXPECT_EQ(after("oom 2\noom_kill 3\n"), OomEvent::host);  // each of its own has an oom
+}
+
 }  // namespace
 }  // namespace wardcase::sandbox

@@ -47,6 +47,18 @@ TEST(StateLock, RemovesItsFileAtTheEnd) {
   EXPECT_TRUE(fs::is_empty(scratch.path()));
 }
 
+TEST(StateLock, LeavesItsFileWhereSomethingIsLeftToSweep) {
+  const TemporaryDirectory scratch;
+  {
+    auto lock = StateLock::acquire(scratch.path(), "one");
+    ASSERT_TRUE(lock);
+    lock->leave();
+  }
+  EXPECT_TRUE(fs::exists(scratch.path() + "/one"));
+  { ASSERT_TRUE(StateLock::take_over(scratch.path(), "one")); }
+  EXPECT_FALSE(fs::exists(scratch.path() + "/one"));
+}
+
 TEST(StateLock, KeepsTheLockWhenMoved) {
   const TemporaryDirectory scratch;
   auto first = StateLock::acquire(scratch.path(), "one");

@@ -106,5 +106,22 @@ TEST(OutputStore, IsEmptyAtFirst) {
   EXPECT_FALSE(kept.truncated);
 }
 
+TEST(OutputStore, TakesOtherLinesForTheFallbackAndCutsWhereOneBegins) {
+  const auto gbk = EncodingFallback::open("gbk");
+  ASSERT_TRUE(gbk) << gbk.error().message();
+  const std::string hello = "\xC4\xE3\xBA\xC3\n";
+  OutputStore whole(100, &*gbk);
+  whole.append(hello + "caf\xC3\xA9\n");
+  EXPECT_EQ(whole.kept().text, "你好\ncafé\n");
+  EXPECT_EQ(whole.kept().encoding_errors, 0U);
+
+  // Half of it: head and tail both end within a character.
+  OutputStore cut(16, &*gbk);
+  for (int i = 0; i < 5; ++i) cut.append(hello);
+  EXPECT_EQ(cut.kept().text, "你好\n你\n[wardcase: 13 bytes omitted]\n你好\n");
+  EXPECT_EQ(cut.kept().raw, hello + "\xC4\xE3" + hello);
+  EXPECT_EQ(cut.kept().encoding_errors, 0U);
+}
+
 }  // namespace
 }  // namespace wardcase::supervisor

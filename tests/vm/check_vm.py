@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+"""Runs test suites in a guest with systemd and control groups of version 2.
+
+usage: check_vm.py uml|qemu BUILD_DIRECTORY [GTEST_FILTER]
+       check_vm.py skips BUILD_DIRECTORY
+
+uml runs all of the integration and hostile suites. qemu is slow: it runs what uml had to
+skip, and FILTER besides. What came back is in BUILD_DIRECTORY/vm/ENGINE. `skips` fails if a
+test was skipped by make check and by both engines.
+
+The last line is `N passed, N failed, N skipped`; a skipped test is told and not counted
+there, since another engine may run it.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
+
+import machine  # noqa: E402
+from run_suites import gtest_results  # noqa: E402
+
+SUITES = ("integration", "hostile")
+LIMIT_SECONDS = {"uml": 1800, "qemu": 1500}
+NEEDED = ("tests/support", "supervisor/run/record.schema.json", "packaging", "policies", "README.md")
+RUN = """#!/bin/bash
+# As root, so that each test is run for root and for an ordinary user.
+export GTEST_FILTER={filter}
+tests/support/run_suites.py build {suites}
+status=$?
+cp build/tests/*.json "$VM_OUT/"
+exit $status
+"""
+
+
+def results_of(directory):
+    """Names and outcomes of all suites that a run left there."""
+    results = {}
+    for suite in SUITES:
+        report = directory / f"{suite}.json"
+        if report.exists():
+            results |= gtest_results(json.loads(report.read_text()))
+    return results
+
+
+def skipped_in(directory):
+    return {name for name, outcome in results_of(directory).items() if outcome == "skipped"}
+
+
+def stage(build, work, names):
+    """What a guest needs of this tree. Symbols are of no use there."""
+    for name in NEEDED:
+        target = work / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (pathlib.Path(name)).is_dir() else shutil.copy)(name, target)
+    (work / "build/tests").mkdir(parents=True)
+    shutil.copy(build / "wardcase", work / "build/wardcase")
+    for suite in SUITES:
+        subprocess.run(
+            ["strip", "-o", work / "build/tests" / suite, build / "tests" / suite], check=True
+        )
+    shutil.copytree(build / "tests/programs", work / "build/tests/programs")
+    script = work / "run"
+    script.write_text(RUN.format(filter=f"'{names}'", suites=" ".join(SUITES)))
+    script.chmod(0o755)
+
+
+def check(engine, build, names):
+    results = build / "vm" / engine
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        stage(build, work, names)
+        machine.boot(engine, work, results, LIMIT_SECONDS[engine])
+    outcomes = results_of(results)
+    total = collections.Counter(outcomes.values())
+    missing = [suite for suite in SUITES if not (results / f"{suite}.json").exists()]
+    system = (results / "system").read_text().strip()
+    if system != "running":
+        print(f"{engine}: the guest's systemd says: {system}")
+    for name in sorted(skipped_in(results)):
+        print(f"{engine}: skipped: {name}")
+    for suite in missing:
+        print(f"{engine}: {suite} did not end")
+    failed = total["failed"] + len(missing)
+    print(f"{engine}: {total['skipped']} skipped of {len(outcomes)}")
+    print(f"{total['passed']} passed, {failed} failed, 0 skipped")
+    return 1 if failed or not outcomes else 0
+
+
+def check_skips(build):
+    places = [build / "tests", *(build / "vm" / engine for engine in machine.ENGINES)]
+    run_somewhere = set()
+    skipped = set()
+    for place in places:
+        for name, outcome in results_of(place).items():
+            (skipped if outcome == "skipped" else run_somewhere).add(name)
+    nowhere = sorted(skipped - run_somewhere)
+    for name in nowhere:
+        print(f"no engine ran {name}")
+    print(f"{len(run_somewhere)} passed, {len(nowhere)} failed, 0 skipped")
+    return 1 if nowhere or not run_somewhere else 0
+
+
+def main():
+    arguments = sys.argv[1:]
+    if len(arguments) < 2 or arguments[0] not in (*machine.ENGINES, "skips"):
+        sys.exit(__doc__)
+    os.chdir(HERE.parents[1])
+    build = pathlib.Path(arguments[1]).absolute()
+    if arguments[0] == "skips":
+        return check_skips(build)
+    names = arguments[2] if len(arguments) > 2 else "*"
+    if arguments[0] == "qemu":
+        names = ":".join([names, *sorted(skipped_in(build / "vm/uml"))])
+    try:
+        return check(arguments[0], build, names)
+    except machine.Failed as error:
+        print(f"vm: {error}\n0 passed, 1 failed, 0 skipped")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
