@@ -19,7 +19,7 @@ std::size_t number_of(const char* variable, std::size_t standard) {
 
 Effort::Effort() {
   const bool is_long = std::getenv("WARDCASE_LONG") != nullptr;
-  faults_ = number_of("WARDCASE_FAULTS", is_long ? std::numeric_limits<std::size_t>::max() : 160);
+  faults_ = number_of("WARDCASE_FAULTS", is_long ? std::numeric_limits<std::size_t>::max() : 80);
   kills_ = number_of("WARDCASE_KILLS", is_long ? 200 : 10);
   runs_ = number_of("WARDCASE_RUNS", is_long ? 10'000 : 400);
   seed_ = static_cast<std::uint32_t>(number_of("WARDCASE_SEED", 1));
