@@ -58,7 +58,7 @@ TEST_P(UnluckyBehaviour, ProcessorsAreTheBoxsOwn) {
   const Record one = bash(code, {"--cpus", "1"});
   const std::string affinity =
       bash("grep -o '[0-9,-]*$' <(grep Cpus_allowed_list: /proc/self/status)").out();
-  EXPECT_EQ(one.out().find("-"), std::string::npos) << one;
+  EXPECT_EQ(one.out().find('-'), std::string::npos) << one;
   EXPECT_NE(one.out().find("\n1\n"), std::string::npos) << one;
   // Older C libraries count what they can list.
   EXPECT_NE(one.err().find("Permission denied"), std::string::npos) << one;

@@ -42,7 +42,7 @@ struct Program {
   // What it says where no control group holds the memory limit; empty: it works there, too.
   const char* fails_by_watcher_with = "";
 };
-void PrintTo(const Program& program, std::ostream* out) { *out << program.file; }
+std::ostream& operator<<(std::ostream& out, const Program& program) { return out << program.file; }
 
 constexpr const char* kNotExecutable = "Permission denied";  // what was written can't be executed
 
