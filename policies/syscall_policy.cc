@@ -18,6 +18,7 @@ using Names = std::string_view[];
 
 constexpr Names kHiddenFlags = {"clone3"};
 constexpr Names kIoUring = {"io_uring_setup", "io_uring_enter", "io_uring_register"};
+constexpr Names kOldAio = {"io_setup"};
 constexpr Names kMounts = {"mount",  "umount2",        "pivot_root",   "chroot", "open_tree",
                            "fsopen", "fsconfig",       "fsmount",      "fspick", "move_mount",
                            "setns",  "open_tree_attr", "mount_setattr"};
@@ -42,6 +43,7 @@ constexpr SyscallGroup kGroups[] = {
     {"hidden-flags", kHiddenFlags, Answer::enosys,
      "its flags are behind a pointer that no filter can read"},
     {"io-uring", kIoUring, Answer::enosys, "does I/O that no filter sees"},
+    {"kernel-aio", kOldAio, Answer::enosys, "its contexts are counted for the whole host"},
     {"mount", kMounts, Answer::eperm, "would change what the box can see"},
     {"keyring", kKeyrings, Answer::eperm, "keyrings are shared beyond the box"},
     {"kernel-programs", kKernelPrograms, Answer::eperm, "gives a hold on the kernel's own work"},
@@ -67,6 +69,12 @@ constexpr std::uint32_t kTiocSetDiscipline = 0x5423, kTiocTypeInput = 0x5412;  /
 constexpr std::uint32_t kFilterFlagNewListener = 8;
 constexpr std::uint32_t kPriorityOfUser = 2, kIoPriorityOfUser = 3;  // PRIO_USER, IOPRIO_WHO_USER
 constexpr std::uint32_t kMapShared = 1, kMapAnonymous = 0x20;
+// MAP_HUGETLB, MFD_HUGETLB, SHM_HUGETLB
+constexpr std::uint32_t kMapHuge = 0x4'0000, kMemoryFileHuge = 4, kSharedHuge = 04000;
+constexpr std::uint32_t kSetLease = 1024, kSetDelegation = 1040;  // F_SETLEASE, F_SETDELEG
+// IPPROTO_: none, ICMP, TCP, UDP, ICMPV6, UDPLITE, RAW (of which the kernel lets root alone have
+// one)
+constexpr std::uint32_t kUsualProtocols[] = {0, 1, 6, 17, 58, 136, 255};
 constexpr std::uint32_t kSetidModes = 06000;
 // O_CREAT, and O_TMPFILE without its O_DIRECTORY, which alone makes no file.
 constexpr std::uint32_t kCreates = 0100 | 020'000'000;
@@ -110,10 +118,14 @@ void refuse_namespaces(RuleList& rules) {
 }
 
 void restrict_sockets(RuleList& rules) {
+  const std::vector<std::uint32_t> protocols(std::begin(kUsualProtocols),
+                                             std::end(kUsualProtocols));
   rules.add("socket",
-            {{{equals_any(0, {kUnix, kInet, kInet6})}, Answer::allow},
+            {{{equals_any(0, {kUnix})}, Answer::allow},
+             {{equals_any(0, {kInet, kInet6}), equals_any(2, protocols)}, Answer::allow},
              {{equals_any(0, {kNetlink}), equals_any(2, {kNetlinkRoute})}, Answer::allow}},
-            Answer::eafnosupport, "other families reach the host or rarely used kernel code");
+            Answer::eafnosupport,
+            "other families and protocols reach the host or rarely used kernel code");
   rules.add("socketpair", {{{equals_any(0, {kUnix})}, Answer::allow}}, Answer::eafnosupport,
             "only this family has pairs that programs use");
 }
@@ -122,6 +134,8 @@ void restrict_arguments(RuleList& rules) {
   rules.refuse_when("ioctl",
                     {equals_any(1, {kTiocTypeInput, kTiocLinux, kTiocSetDiscipline, kTiocCons})},
                     "types into the caller's terminal or takes it over");
+  rules.refuse_when("fcntl", {equals_any(1, {kSetLease, kSetDelegation})},
+                    "a lease makes others on the host wait for the program");
   rules.refuse_when("seccomp", {has_bits(1, kFilterFlagNewListener)},
                     "a second listener would answer in the place of the first");
   rules.add("personality",
@@ -129,13 +143,21 @@ void restrict_arguments(RuleList& rules) {
             Answer::eperm, "other personalities weaken the address space; queries are allowed");
 }
 
-// Pages of these are nowhere to be seen once they are unmapped, and stay.
-void refuse_uncounted_memory(RuleList& rules) {
-  constexpr std::string_view kWhy = "the watcher of the memory limit can't see it";
-  for (const char* name : {"memfd_create", "shmget"}) {
-    rules.refuse_all(name, Answer::enosys, kWhy);
+// Huge pages are the host's own reserve, which no memory limit counts. A watcher sees
+// no pages that are unmapped and stay, nor what the kernel keeps in System V objects.
+void refuse_uncounted_memory(RuleList& rules, bool is_watched) {
+  constexpr std::string_view kWhy = "the memory limit does not count it";
+  std::vector<SyscallCase> mappings = {{{has_bits(3, kMapHuge)}, Answer::eperm}};
+  if (is_watched) {
+    mappings.push_back({{has_bits(3, kMapShared), has_bits(3, kMapAnonymous)}, Answer::eperm});
+    for (const char* name : {"memfd_create", "shmget", "semget", "msgget"}) {
+      rules.refuse_all(name, Answer::enosys, kWhy);
+    }
+  } else {
+    rules.refuse_when("memfd_create", {has_bits(1, kMemoryFileHuge)}, kWhy);
+    rules.refuse_when("shmget", {has_bits(2, kSharedHuge)}, kWhy);
   }
-  rules.refuse_when("mmap", {has_bits(3, kMapShared), has_bits(3, kMapAnonymous)}, kWhy);
+  rules.add("mmap", std::move(mappings), Answer::allow, kWhy);
 }
 
 // Init runs with the same user id as the program, which could otherwise starve
@@ -197,7 +219,7 @@ SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
   restrict_sockets(rules);
   restrict_arguments(rules);
   protect_init(rules, options);
-  if (options.refuse_uncounted_memory) refuse_uncounted_memory(rules);
+  refuse_uncounted_memory(rules, options.refuse_uncounted_memory);
   if (options.refuse_setid_modes) refuse_setid_modes(rules);
   return {Answer::allow, std::move(rules).take()};
 }

@@ -61,7 +61,7 @@ struct SyscallOptions {
   bool refuse_setid_modes = false;
   // A watcher holds the memory limit, and sees only what is mapped or lies in a
   // file system of the box: memory without a place (memfd_create, System V
-  // shared memory) answers ENOSYS, a shared mapping of no file EPERM.
+  // objects) answers ENOSYS, a shared mapping of no file EPERM.
   bool refuse_uncounted_memory = false;
   // Nothing but the processor affinity holds the cpus limit: it must not be
   // changed from inside.

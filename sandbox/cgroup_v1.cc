@@ -34,6 +34,7 @@ namespace {
 using Hierarchy = CgroupHost::Hierarchy;
 
 constexpr std::uint64_t kCpuPeriodMicroseconds = 100'000;
+constexpr std::uint64_t kNetworkShare = 4;  // of the memory limit, on top of it
 
 void pause_a_millisecond() {
   constexpr timespec kPause = {0, 1'000'000};
@@ -199,8 +200,13 @@ sys::Status CgroupV1::write_memory_limit(std::uint64_t bytes) const {
   written = write_number(memory_, "memory.memsw.limit_in_bytes", bytes);
   if (!written && written.error().code == ENOENT) {  // swap is not accounted: don't use it
     written = write_number(memory_, "memory.swappiness", 0);
-    if (!written && written.error().code == ENOENT) return {};  // a kernel without swap
+    if (!written && written.error().code == ENOENT) written = {};  // a kernel without swap
   }
+  if (!written) return written;
+  // What TCP and UDP hold is counted apart, without a limit unless one is set; and
+  // beyond some gigabytes of it the whole host's TCP stops.
+  written = write_number(memory_, "memory.kmem.tcp.limit_in_bytes", bytes / kNetworkShare);
+  if (!written && written.error().code == ENOENT) return {};  // a kernel without that count
   return written;
 }
 

@@ -147,6 +147,24 @@ int write_setting(int dir, const char* path, const char* value) noexcept {
   return error;
 }
 
+// What the kernel counts for the caller's uid as well, and of which the host may have few:
+// 128 inotify instances by default. No user namespaces below ours (unshare gives ENOSPC).
+int lower_counts(int proc) noexcept {
+  constexpr struct {
+    const char* name;
+    const char* most;
+    bool is_optional;  // not in each kernel
+  } kCounts[] = {{"sys/user/max_user_namespaces", "0", false},
+                 {"sys/user/max_inotify_instances", "16", true},
+                 {"sys/user/max_inotify_watches", "4096", true}};
+  struct stat info = {};
+  for (const auto& count : kCounts) {
+    if (count.is_optional && is_missing(proc, count.name, &info)) continue;
+    if (const int error = write_setting(proc, count.name, count.most); error != 0) return error;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int private_mounts(Child&) noexcept {
@@ -249,13 +267,8 @@ int mount_proc(Child& child) noexcept {
 
 int protect_proc(Child& child) noexcept {
   LaunchPlan& plan = child.plan;
-  // Before sys turns read-only: no user namespaces below ours (unshare gives ENOSPC).
-  if (plan.hide_proc_userns) {
-    if (const int error = write_setting(child.proc, "sys/user/max_user_namespaces", "0");
-        error != 0) {
-      return error;
-    }
-  }
+  // Before sys turns read-only.
+  if (const int error = lower_counts(child.proc); error != 0) return error;
   struct stat info = {};
   for (const Offset name : plan_list<Offset>(plan, plan.proc_read_only)) {
     child.object = name;

@@ -18,6 +18,7 @@
 #include "sandbox/child.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp_filter.h"
+#include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
 
 // The parent's half of a launch:
@@ -136,7 +137,8 @@ void put_file_system(PlanBuilder& plan, const LaunchRequest& request, const BoxL
   header.scratch_size = plan.text(std::to_string(request.scratch_bytes));
   header.scratch_inodes = plan.text(std::to_string(request.scratch_inodes));
   layout.put_into(plan);
-  header.proc_read_only = put_offsets(plan, {"sys", "fs", "sysrq-trigger", "irq", "bus"});
+  header.proc_read_only =
+      put_offsets(plan, {"sys", "fs", "sysrq-trigger", "irq", "bus", "pressure"});
   header.proc_masks =
       put_offsets(plan, {"kcore", "keys", "timer_list", "sched_debug", "acpi", "scsi"});
   put_landlock_into(plan, request, layout.binds(), layout.has_program_directory());
@@ -247,8 +249,17 @@ sys::Status start_child(const LaunchRequest& request, FdTable& fds, Box& box) {
   return {};
 }
 
+// The memory of the kernel's own that a program holds is in no process' size: when the host
+// has none left, its killer would take others first. All of the box has this score, and
+// init, whose death ends the box, can't be given another from inside.
+sys::Status offer_to_oom_killer(pid_t init) {
+  const std::string path = "/proc/" + std::to_string(init) + "/oom_score_adj";
+  return sys::write_file(AT_FDCWD, path.c_str(), "1000");
+}
+
 sys::Status release(Box& box, const BoxIds& ids) {
   if (auto mapped = write_id_maps(box.init, ids); !mapped) return mapped;
+  if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
   if (::send(box.setup.get(), "g", 1, MSG_NOSIGNAL) != 1) {
     return tl::unexpected(sys::errno_error("release the child"));
   }

@@ -87,7 +87,6 @@ struct LaunchPlan {
   std::uint32_t inside_gid = 0;
   bool keep_groups = false;  // setgroups is denied to us: what the caller has stays
   bool own_network = true;
-  bool hide_proc_userns = true;
   bool use_landlock = false;
   bool execute_scratch = true;  // false: nothing on the writable file system can be executed
   bool hold_at_exec = false;

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include "supervisor/cli/allowed_calls.h"
 #include "supervisor/cli/environment.h"
 #include "supervisor/cli/mounts.h"
+#include "supervisor/cli/planted_links.h"
 
 namespace wardcase::supervisor {
 
@@ -227,6 +229,28 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
   return {};
 }
 
+// What a program could have put in the way of a file that is named here.
+sys::Status refuse_planted_links(const CommandLine& line, const RunOptions& options) {
+  std::vector<std::pair<std::string, std::string>> named;  // flag and path
+  if (options.source.kind == ProgramSource::Kind::file) {
+    named.emplace_back("run", options.source.text);
+  }
+  for (const char* flag : {"stdin", "env-file", "save-output", "meta"}) {
+    for (const std::string& path : line.all(flag)) named.emplace_back(flag, path);
+  }
+  for (const std::string& text : line.all("volume")) {
+    named.emplace_back("volume", text.substr(0, text.find(':')));
+  }
+  for (const auto& [flag, path] : named) {
+    const std::string link = planted_link(path, options.mounts);
+    if (link.empty()) continue;
+    return wrong((flag == "run" ? "run" : "--" + flag) + " " + path + ": '" + link +
+                 "' is a link out of a directory that the program may write to, and may have put "
+                 "there; name what it leads to");
+  }
+  return {};
+}
+
 // The flag, or what the policy has; a policy may forbid either.
 sys::Status take_network(const CommandLine& line, RunOptions& options) {
   const policies::Policy& policy = options.configuration.policy;
@@ -301,7 +325,8 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
                          .and_then([&] { return take_box(*line, options); })
                          .and_then([&] { return take_output(*line, options); })
                          .and_then([&] { return take_dry_run(*line, options); })
-                         .and_then([&] { return take_terminal(options); });
+                         .and_then([&] { return take_terminal(options); })
+                         .and_then([&] { return refuse_planted_links(*line, options); });
   if (!taken) return tl::unexpected(taken.error());
   return options;
 }

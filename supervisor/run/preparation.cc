@@ -24,6 +24,7 @@ constexpr std::string_view kCpuCgroup = "cpu_cgroup";
 constexpr std::uint64_t kMilli = 1000;
 constexpr std::uint64_t kUnlimited = ~0ULL;
 constexpr std::uint64_t kStackBytes = 8ULL << 20;
+constexpr std::uint64_t kPendingSignals = 1024;
 constexpr std::uint64_t kFastGrowth = 1ULL << 30;
 constexpr std::chrono::seconds kBackstopSlack{60};
 
@@ -115,12 +116,12 @@ std::string reason_for(std::string_view controller, std::string_view why) {
 }
 
 void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, Preparation& made) {
-  const std::string fix(host.cgroup_fix());
+  const std::string fix = host.cgroup_fix();
   if (enforcement(made, LimitId::memory) == Enforcement::none) {
     enforcement(made, LimitId::memory) = Enforcement::watcher;
     made.isolation.degraded.push_back(
         {"memory_cgroup", reason_for("memory", why),
-         "a watcher, RLIMIT_DATA, no memfd_create, no System V shared memory, no shared mapping of "
+         "a watcher, RLIMIT_DATA, no memfd_create, no System V objects, no shared mapping of "
          "no file or of /dev/zero",
          fix});
     if (spec.oom == policies::OomAnswer::go_on) {
@@ -188,9 +189,13 @@ void settle_rlimits(Preparation& made) {
   const auto both = [&](int resource, std::uint64_t limit) {
     rlimits.push_back({resource, limit, limit});
   };
-  both(RLIMIT_CORE, 0);
+  // With 0 the kernel still starts the host's handler of core files, as root and for each
+  // crash; 1 is too small for a file, and stands for "no handler" (core(5)).
+  both(RLIMIT_CORE, 1);
   both(RLIMIT_MEMLOCK, 0);
   both(RLIMIT_MSGQUEUE, 0);
+  // Signals that wait, and timers, are counted for the caller's uid, boxes or not.
+  both(RLIMIT_SIGPENDING, kPendingSignals);
   both(RLIMIT_NICE, 0);
   both(RLIMIT_RTPRIO, 0);
   both(RLIMIT_NOFILE, value(made, LimitId::open_files));

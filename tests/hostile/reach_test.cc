@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 // Programs that reach for the host: its files, its processes, the caller's secrets.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,20 +14,21 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tests/support/wardcase_command.h"
+#include "tests/support/hostile_test.h"
 
 namespace wardcase::test {
 namespace {
 
-using HostileReach = WithCaller;
+using HostileReach = HostileTest;
 WARDCASE_AS_ROOT_AND_USER(HostileReach);
 
 TEST_P(HostileReach, NoWayLeadsBackToTheOldRoot) {
+  declare_attack("reach the host's root: .., /proc, descriptors left open",
+                 "pivot_root, verified by mount id");
   const ScratchDirectory host(caller());
   const std::string secret = host.write("secret", "of the host");
-  const std::string program = Workplace::get().program("escape_root").string();
-  const Outcome control = Command::other(caller(), {program, secret}).finish();
-  EXPECT_NE(control.out().find("reached " + secret), std::string::npos) << control;
+  const Outcome control = outside("escape_root", {secret});
+  EXPECT_TRUE(control_works(has_text(control.out(), "reached " + secret))) << control;
   for (const std::string& target : {secret, std::string("/etc/shadow")}) {
     const Record record = hostile("escape_root", {target});
     EXPECT_EQ(record.out(), "armed\n") << record;
@@ -33,6 +36,8 @@ TEST_P(HostileReach, NoWayLeadsBackToTheOldRoot) {
 }
 
 TEST_P(HostileReach, OnlyInitIsToBeSeenAndItTellsNothing) {
+  declare_attack("read others' environment, memory, files, directories in /proc",
+                 "own pid namespace and /proc; init is not dumpable");
   const Record record = hostile("look_around");
   std::string out = record.out();
   ASSERT_EQ(out.find("armed\n"), 0U) << record;
@@ -42,15 +47,12 @@ TEST_P(HostileReach, OnlyInitIsToBeSeenAndItTellsNothing) {
   EXPECT_EQ(out.find("/maps gives"), std::string::npos) << out;
   EXPECT_EQ(out.find("process 2"), std::string::npos) << out;
   EXPECT_EQ(out.find("process 3"), std::string::npos) << out;
-}
-
-TEST_P(HostileReach, OutsideABoxThereIsMuchToSee) {
-  const Outcome control =
-      Command::other(caller(), {Workplace::get().program("look_around").string()}).finish();
-  EXPECT_NE(control.out().find("/cmdline gives"), std::string::npos) << control;
+  const Outcome control = outside("look_around");
+  EXPECT_TRUE(control_works(has_text(control.out(), "/cmdline gives"))) << control;
 }
 
 TEST_P(HostileReach, TheHostFileBehindStdoutCantBeReadOrCut) {
+  declare_attack("reopen the host's file behind stdout", "all output is relayed by pipes");
   const ScratchDirectory host(caller());
   const std::string path = host.write("log", "secret\n");
   const std::string program = Workplace::get().program("reopen_stdout").string();
@@ -60,10 +62,11 @@ TEST_P(HostileReach, TheHostFileBehindStdoutCantBeReadOrCut) {
   EXPECT_EQ(read_file(path), "secret\n");
 
   const Outcome control = Command::other(caller(), {program}).output_to(file.get()).finish();
-  EXPECT_NE(control.err().find("read: secret"), std::string::npos) << control;
+  EXPECT_TRUE(control_works(has_text(control.err(), "read: secret"))) << control;
 }
 
 TEST_P(HostileReach, AnAbstractSocketOfTheHostIsOutOfReach) {
+  declare_attack("connect to an abstract socket of the host", "own network namespace");
   const std::string name = "wardcase-test-" + std::to_string(::getpid());
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -73,8 +76,7 @@ TEST_P(HostileReach, AnAbstractSocketOfTheHostIsOutOfReach) {
   ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
   ASSERT_EQ(::listen(listener.get(), 4), 0);
 
-  const std::string program = Workplace::get().program("abstract_socket").string();
-  EXPECT_EQ(Command::other(caller(), {program, name}).finish().out(), "armed\nconnected\n");
+  EXPECT_TRUE(control_works(outside("abstract_socket", {name}).out() == "armed\nconnected\n"));
   EXPECT_EQ(hostile("abstract_socket", {name}).out(), "armed\nECONNREFUSED\n");
 }
 
@@ -91,6 +93,8 @@ std::string make_archive(Caller caller, const ScratchDirectory& place) {
 }
 
 TEST_P(HostileReach, NoSetidFileIsLeftInADirectoryOfTheHost) {
+  declare_attack("leave a setuid or setgid file in a directory of the host",
+                 "the filter refuses such modes in each call that takes one");
   const ScratchDirectory shared(caller());
   const ScratchDirectory other(caller());
   const std::string archive = make_archive(caller(), other);
@@ -106,21 +110,59 @@ TEST_P(HostileReach, NoSetidFileIsLeftInADirectoryOfTheHost) {
     EXPECT_EQ(status.st_mode & 06000U, 0U) << entry.path();
   }
 
-  const ScratchDirectory outside(caller());
-  const Outcome control =
-      Command::other(caller(), {Workplace::get().program("setid_files").string(),
-                                outside.path().string(), archive})
-          .finish();
+  const ScratchDirectory unboxed(caller());
+  const Outcome control = outside("setid_files", {unboxed.path().string(), archive});
   for (const char* way :
        {"open", "openat", "creat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "openat2",
         "linked", "high_bits", "by_link", "directory", "extracted/tool"}) {
-    EXPECT_NE(control.out().find(std::string("setid: ") + way + "\n"), std::string::npos)
+    EXPECT_TRUE(control_works(has_text(control.out(), std::string("setid: ") + way + "\n")))
         << way << ": " << control;
   }
   EXPECT_EQ(control.out().find("capabilities: setxattr\n") != std::string::npos, is_root());
 }
 
+TEST_P(HostileReach, AServiceOnTheHostsLoopbackIsOutOfReach) {
+  declare_attack("connect to a service on the host's loopback", "own network namespace");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* place = reinterpret_cast<sockaddr*>(&address);
+  const sys::UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), place, size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+  ASSERT_EQ(::getsockname(listener.get(), place, &size), 0);
+  const std::string code = "echo armed; exec 3<>/dev/tcp/127.0.0.1/" +
+                           std::to_string(ntohs(address.sin_port)) + " && echo connected";
+  EXPECT_EQ(bash(code).out(), "armed\n");
+  EXPECT_TRUE(control_works(bash(code, {"--network", "host"}).out() == "armed\nconnected\n"));
+}
+
+TEST_P(HostileReach, NothingOfTheHostCanBeWrittenThroughProc) {
+  declare_attack("change the host through files of /proc", "read-only or covered; an own owner");
+  const Record record = hostile("proc_writer");
+  EXPECT_EQ(record.out(), "armed\n") << record;
+  EXPECT_TRUE(control_works(has_text(outside("proc_writer").out(), "writable: /proc/")));
+}
+
+TEST_P(HostileReach, ASetuidProgramOfTheHostGivesNothing) {
+  declare_attack("run a setuid program of the host", "nosuid, no_new_privs, ids that don't exist");
+  if (::geteuid() != 0) return no_control("only root can make one");
+  const ScratchDirectory tools(Caller::root);
+  const std::string tool = tools.path() / "id";
+  std::filesystem::copy_file("/usr/bin/id", tool);
+  ASSERT_EQ(::chmod(tools.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(tool.c_str(), 04755), 0);
+  const Record record = record_of({"-v", tool + ":/tool", "--", "/tool", "-u"});
+  EXPECT_EQ(record.out(), "1000\n") << record;
+  const Outcome control = Command::other(Caller::user, {tool, "-u"}).finish();
+  EXPECT_TRUE(control_works(control.out() == "0\n")) << control;
+}
+
 TEST_P(HostileReach, TheHostsDevNullStaysAsItIs) {
+  declare_attack("change owner and mode of /dev/null, remove it",
+                 "device nodes are read-only binds of another owner");
+  no_control("it would break the host");
   struct stat before {};
   struct stat after {};
   ASSERT_EQ(::stat("/dev/null", &before), 0);

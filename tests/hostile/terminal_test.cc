@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/wardcase_command.h"
+#include "tests/support/hostile_test.h"
 
 namespace wardcase::test {
 namespace {
 
-class HostileTerminal : public WithCaller {
+class HostileTerminal : public HostileTest {
  protected:
   // What a shell reads from the terminal after `command` has ended.
   [[nodiscard]] static TerminalSession::End shell_reads_after(std::vector<std::string> command) {
@@ -24,6 +24,8 @@ WARDCASE_AS_ROOT_AND_USER(HostileTerminal);
 
 // With the policy's answer for each way, since a terminal's own would be another one.
 TEST_P(HostileTerminal, NothingIsTypedIntoTheCallersTerminal) {
+  declare_attack("type into the caller's terminal (TIOCSTI, TIOCLINUX, high bits)",
+                 "an own session and terminal; the filter compares 32 bits");
   const std::string program = Workplace::get().program("terminal_typist").string();
   const std::string wardcase = Workplace::get().command().string();
   for (const char* flag : {"-t", "-i"}) {
@@ -35,20 +37,18 @@ TEST_P(HostileTerminal, NothingIsTypedIntoTheCallersTerminal) {
     }
     EXPECT_NE(end.shown.find("<>"), std::string::npos) << end;
   }
-}
-
-TEST_P(HostileTerminal, WithoutABoxItIsTyped) {
   if (!is_root() && read_file("/proc/sys/dev/tty/legacy_tiocsti") != "1\n") {
-    GTEST_LOG_(INFO) << "the control can't run: this kernel lets only root type (legacy_tiocsti)";
-    return;
+    return no_control("this kernel lets only root type (legacy_tiocsti)");
   }
-  const auto end = shell_reads_after({Workplace::get().program("terminal_typist").string()});
-  EXPECT_NE(end.shown.find("0 TIOCSTI OK"), std::string::npos) << end;
-  EXPECT_NE(end.shown.find("<typed>"), std::string::npos) << end;
+  const auto end = shell_reads_after({program});
+  EXPECT_TRUE(control_works(has_text(end.shown, "0 TIOCSTI OK"))) << end;
+  EXPECT_TRUE(control_works(has_text(end.shown, "<typed>"))) << end;
 }
 
 // The host has one pool for all; without the limit the box could empty it.
 TEST_P(HostileTerminal, ABoxGetsOnlyAFewTerminals) {
+  declare_attack("empty the host's pool of terminals", "an own devpts instance, for 64 of them");
+  no_control("it would take the host's");
   const std::string code =
       "import os\n"
       "n = 0\n"

@@ -153,6 +153,10 @@ TEST_P(Isolation, DevicesAndProcWorkAsProgramsExpect) {
   EXPECT_EQ(record.err(), "to-err\n");
 }
 
+TEST_P(Isolation, TheDeviceOfZerosIsReadAsEver) {
+  EXPECT_EQ(bash("head -c 3 /dev/zero | od -An -tx1").out(), " 00 00 00\n");
+}
+
 TEST_P(Isolation, ThreadsProcessesAndPipesWork) {
   const Record record = python(
       "import asyncio, concurrent.futures as f, json, multiprocessing as m, sqlite3, ssl, "

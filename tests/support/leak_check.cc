@@ -78,6 +78,24 @@ Names runtime_files() {
   return files;
 }
 
+// System V objects and files of POSIX shared memory, which nobody's end removes.
+Names shared_objects() {
+  Names objects;
+  for (const char* kind : {"shm", "sem", "msg"}) {
+    std::istringstream lines(read_file(std::string("/proc/sysvipc/") + kind));
+    std::string line;
+    std::getline(lines, line);  // the heading
+    for (std::string key, id; lines >> key >> id; std::getline(lines, line)) {
+      objects.insert(std::string(kind).append(" ").append(id));
+    }
+  }
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", error)) {
+    objects.insert(entry.path().string());
+  }
+  return objects;
+}
+
 // But for those that a service manager makes and takes away for services and users.
 std::string mounts() {
   std::istringstream all(read_file("/proc/self/mountinfo"));
@@ -153,6 +171,7 @@ class LeakCheck : public testing::EmptyTestEventListener {
     mounts_ = mounts();
     leaves_ = cgroup_leaves();
     files_ = runtime_files();
+    objects_ = shared_objects();
     descriptors_ = count_descriptors();
   }
 
@@ -167,6 +186,7 @@ class LeakCheck : public testing::EmptyTestEventListener {
     EXPECT_TRUE(eventually([this] { return added(files_, runtime_files()).empty(); }))
         << "locks, leases or temporary files are left:\n"
         << added(files_, runtime_files());
+    EXPECT_EQ(added(objects_, shared_objects()), "") << "objects of shared memory are left";
     EXPECT_TRUE(eventually([this] { return mounts() == mounts_; })) << "mounts changed:\n"
                                                                     << mounts();
     EXPECT_EQ(count_descriptors(), descriptors_) << "descriptors of the test program leak";
@@ -187,6 +207,7 @@ class LeakCheck : public testing::EmptyTestEventListener {
   std::string mounts_;
   Names leaves_;
   Names files_;
+  Names objects_;
   std::size_t descriptors_ = 0;
 };
 

@@ -6,6 +6,7 @@
 usage: run_suites.py BUILD_DIRECTORY SUITE...
 suites: unit, integration, hostile, unlucky, fuzz, lint
 
+After the hostile suite alone comes its table of attacks, beside others one line of it.
 The last line is `N passed, N failed, N skipped`. The exit status is 1 if a test
 failed, or if one was skipped while WARDCASE_TEST_MUST_RUN=1. A suite that crashes
 or runs out of time counts as one failed test. For an ordinary user, what was
@@ -20,6 +21,10 @@ import subprocess
 import sys
 import tempfile
 
+import attack_table
+
+# Guests are slow.
+PATIENCE = 3 if "VM_ENGINE" in os.environ else 1
 LIMIT_SECONDS = {
     "unit": 300, "integration": 900, "hostile": 600, "unlucky": 600, "fuzz": 120, "lint": 600,
 }
@@ -38,38 +43,46 @@ def environment(build):
 
 
 def run(command, suite, build, output=None):
-    limited = ["timeout", "--kill-after=10", str(LIMIT_SECONDS[suite]), *command]
+    limited = ["timeout", "--kill-after=10", str(PATIENCE * LIMIT_SECONDS[suite]), *command]
     return subprocess.run(
         limited, env=environment(build), stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False
     ).returncode
 
 
-def gtest_results(report):
+def gtest_tests(report):
+    """Name and report of each test that ran."""
     for case in report.get("testsuites", []):
         for test in case["testsuite"]:
-            if test["status"] != "RUN":
-                continue
-            name = f"{case['name']}.{test['name']}"
-            if test.get("failures"):
-                yield name, "failed"
-            else:
-                yield name, "skipped" if test["result"] == "SKIPPED" else "passed"
+            if test["status"] == "RUN":
+                yield f"{case['name']}.{test['name']}", test
+
+
+def outcome_of(test):
+    if test.get("failures"):
+        return "failed"
+    return "skipped" if test["result"] == "SKIPPED" else "passed"
+
+
+def gtest_results(report):
+    return {name: outcome_of(test) for name, test in gtest_tests(report)}
 
 
 def run_binary(suite, build, prefix=(), only=()):
-    """Names and outcomes of a GoogleTest program."""
+    """Names and outcomes of a GoogleTest program, and the reports of those that ran."""
     report = build / "tests" / f"{suite}.json"
     report.unlink(missing_ok=True)
     arguments = [f"--gtest_output=json:{report}"]
     if only:
         arguments.append("--gtest_filter=" + ":".join(only))
     status = run([*prefix, build / "tests" / suite, *arguments], suite, build)
-    results = dict(gtest_results(json.loads(report.read_text()))) if report.exists() else {}
+    told = json.loads(report.read_text()) if report.exists() else {}
+    tests = dict(gtest_tests(told))
+    results = gtest_results(told)
     if status != 0 and "failed" not in results.values():
         how = {124: "ran out of time", -9: "ran out of time"}.get(status, f"ended with status {status}")
         print(f"{suite}: {how}")
         results[f"{suite} {how}"] = "failed"
-    return results
+    return results, {name: test for name, test in tests.items() if results[name] != "skipped"}
 
 
 def can_become_root():
@@ -81,11 +94,22 @@ def can_become_root():
 
 
 def run_gtest_suite(suite, build):
-    results = run_binary(suite, build)
+    results, tests = run_binary(suite, build)
     skipped = [name for name, outcome in results.items() if outcome == "skipped"]
     if skipped and can_become_root():
         kept = [f"{k}={v}" for k, v in environment(build).items() if k.startswith("WARDCASE_")]
-        results |= run_binary(suite, build, prefix=["sudo", "-n", "env", *kept], only=skipped)
+        again = run_binary(suite, build, prefix=["sudo", "-n", "env", *kept], only=skipped)
+        results |= again[0]
+        tests |= again[1]
+    return results, tests
+
+
+def run_hostile(build, is_alone):
+    results, tests = run_gtest_suite("hostile", build)
+    for name in attack_table.missing_declarations(tests):
+        results[f"{name} does not declare its attack, protection and control"] = "failed"
+    tell = attack_table.table if is_alone else attack_table.summary
+    print(tell(tests, results), flush=True)
     return results
 
 
@@ -119,8 +143,10 @@ def run_fuzz_targets(build):
 RUNNERS = {"lint": run_lints, "fuzz": run_fuzz_targets}
 
 
-def run_suite(suite, build):
-    return RUNNERS[suite](build) if suite in RUNNERS else run_gtest_suite(suite, build)
+def run_suite(suite, build, is_alone):
+    if suite == "hostile":
+        return run_hostile(build, is_alone)
+    return RUNNERS[suite](build) if suite in RUNNERS else run_gtest_suite(suite, build)[0]
 
 
 def main():
@@ -130,9 +156,10 @@ def main():
     build = pathlib.Path(sys.argv[1]).absolute()
     total = collections.Counter()
     remarks = []  # repeated at the end, where they are found
-    for suite in sys.argv[2:]:
+    suites = sys.argv[2:]
+    for suite in suites:
         print(f"{suite} ...", flush=True)
-        results = run_suite(suite, build)
+        results = run_suite(suite, build, is_alone=suites == [suite])
         if not results:
             print(f"{suite}: no test ran")
             results = {suite: "failed"}

@@ -157,7 +157,9 @@ bool Running::wait_for(Channel channel, std::string_view wanted, std::chrono::se
   return true;
 }
 
-bool Running::ends_unread(std::chrono::seconds limit) const { return is_over(pidfd_.get(), limit); }
+bool Running::ends_unread(std::chrono::milliseconds limit) const {
+  return is_over(pidfd_.get(), limit);
+}
 
 Outcome Running::finish() {
   const auto hangs = started_ + kHangs;

@@ -55,7 +55,7 @@ class Running {
   // The reader goes away, as `head` does.
   void close_output(Channel channel) { outputs_[static_cast<std::size_t>(channel)].reset(); }
   // Waits for the end without reading anything; false when `limit` came first.
-  [[nodiscard]] bool ends_unread(std::chrono::seconds limit) const;
+  [[nodiscard]] bool ends_unread(std::chrono::milliseconds limit) const;
   [[nodiscard]] Outcome finish();
 
  private:

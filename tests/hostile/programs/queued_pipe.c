@@ -3,13 +3,16 @@
 //
 // Attack: send stdout through a socket pair to oneself, and leave it in the
 // queue: the pipe has a holder that is no process's descriptor. A background
-// child keeps the sockets alive.
+// child keeps the sockets alive for argv[1] milliseconds.
 // Expected: the run ends with its first process.
+#define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-int main(void) {
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return 1;
   char byte = 'x';
@@ -32,7 +35,8 @@ int main(void) {
   if (fork() == 0) {
     close(1);
     close(2);
-    for (;;) pause();
+    usleep((useconds_t)atoi(argv[1]) * 1000);
+    _exit(0);
   }
   return write(1, "armed\n", 6) == 6 ? 0 : 1;
 }

@@ -7,9 +7,11 @@
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -98,8 +100,9 @@ TEST_F(DefaultPolicy, AllowsWhatInterpretersNeed) {
 
 TEST_F(DefaultPolicy, HidesWhatLibrariesProbe) {
   for (const char* name :
-       {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "get_mempolicy",
-        "set_mempolicy", "set_mempolicy_home_node", "mbind", "move_pages", "migrate_pages"}) {
+       {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup",
+        "get_mempolicy", "set_mempolicy", "set_mempolicy_home_node", "mbind", "move_pages",
+        "migrate_pages"}) {
     EXPECT_EQ(ask(name), Answer::enosys) << name;
   }
 }
@@ -178,7 +181,8 @@ TEST_F(DefaultPolicy, RefusesNewNamespaces) {
 TEST_F(DefaultPolicy, AllowsOnlyTheUsualSocketFamilies) {
   for (std::uint64_t family = 0; family < 64; ++family) {
     const bool usual = family == AF_UNIX || family == AF_INET || family == AF_INET6;
-    EXPECT_EQ(ask("socket", {family, SOCK_RAW, 9}), usual ? Answer::allow : Answer::eafnosupport)
+    EXPECT_EQ(ask("socket", {family, SOCK_STREAM, IPPROTO_TCP}),
+              usual ? Answer::allow : Answer::eafnosupport)
         << family;
     EXPECT_EQ(ask("socketpair", {family, SOCK_STREAM, 0}),
               family == AF_UNIX ? Answer::allow : Answer::eafnosupport)
@@ -187,6 +191,39 @@ TEST_F(DefaultPolicy, AllowsOnlyTheUsualSocketFamilies) {
   EXPECT_EQ(ask("socket", {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}), Answer::allow);
   EXPECT_EQ(ask("socket", {AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER}), Answer::eafnosupport);
   EXPECT_EQ(ask("socket", {kHighBits | AF_VSOCK}), Answer::eafnosupport);
+}
+
+TEST_F(DefaultPolicy, AllowsOnlyTheUsualProtocolsOfTheInternet) {
+  for (const std::uint64_t family : Words{AF_INET, AF_INET6}) {
+    for (const std::uint64_t protocol : Words{IPPROTO_IP, IPPROTO_ICMP, IPPROTO_TCP, IPPROTO_UDP,
+                                              IPPROTO_ICMPV6, IPPROTO_UDPLITE, IPPROTO_RAW}) {
+      EXPECT_EQ(ask("socket", {family, SOCK_STREAM, protocol}), Answer::allow) << protocol;
+    }
+    for (const std::uint64_t protocol :
+         Words{IPPROTO_SCTP, IPPROTO_DCCP, IPPROTO_MPTCP, IPPROTO_GRE, 115 /*L2TP*/, 256 /*SMC*/}) {
+      EXPECT_EQ(ask("socket", {family, SOCK_STREAM, protocol}), Answer::eafnosupport) << protocol;
+    }
+  }
+}
+
+TEST_F(DefaultPolicy, RefusesLeasesButNoLocks) {
+  EXPECT_EQ(ask("fcntl", {0, F_SETLEASE}), Answer::eperm);
+  EXPECT_EQ(ask("fcntl", {0, kHighBits | F_SETLEASE}), Answer::eperm);
+  EXPECT_EQ(ask("fcntl", {0, 1040 /*F_SETDELEG*/}), Answer::eperm);
+  for (const std::uint64_t command :
+       Words{F_SETLK, F_OFD_SETLK, F_GETLEASE, F_SETPIPE_SZ, F_ADD_SEALS, F_NOTIFY}) {
+    EXPECT_EQ(ask("fcntl", {0, command}), Answer::allow) << command;
+  }
+}
+
+TEST_F(DefaultPolicy, RefusesTheHostsHugePages) {
+  const std::uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB;
+  EXPECT_EQ(ask("mmap", {0, 0, 0, flags}), Answer::eperm);
+  EXPECT_EQ(ask("mmap", {0, 0, 0, kHighBits | flags}), Answer::eperm);
+  EXPECT_EQ(ask("memfd_create", {0, MFD_HUGETLB | MFD_CLOEXEC}), Answer::eperm);
+  EXPECT_EQ(ask("memfd_create", {0, MFD_ALLOW_SEALING}), Answer::allow);
+  EXPECT_EQ(ask("shmget", {0, 0, SHM_HUGETLB | IPC_CREAT | 0600}), Answer::eperm);
+  EXPECT_EQ(ask("shmget", {0, 0, IPC_CREAT | 0600}), Answer::allow);
 }
 
 TEST_F(DefaultPolicy, KeepsTheCallersTerminal) {
@@ -249,8 +286,10 @@ TEST_F(DefaultPolicy, RefusesMemoryThatAWatcherCantSeeWhenTold) {
   EXPECT_EQ(ask("mmap", {0, 0, 0, kHighBits | flags | MAP_NORESERVE}), Answer::eperm);
   EXPECT_EQ(ask("mmap", {0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS}), Answer::allow);
   EXPECT_EQ(ask("mmap", {0, 0, 0, MAP_SHARED}), Answer::allow);
-  EXPECT_EQ(ask("memfd_create"), Answer::enosys);
-  EXPECT_EQ(ask("shmget"), Answer::enosys);
+  EXPECT_EQ(ask("mmap", {0, 0, 0, MAP_PRIVATE | MAP_HUGETLB}), Answer::eperm);
+  for (const char* name : {"memfd_create", "shmget", "semget", "msgget"}) {
+    EXPECT_EQ(ask(name), Answer::enosys) << name;
+  }
 }
 
 TEST_F(DefaultPolicy, LeavesSetidModesAloneWhereNothingOutlivesTheBox) {

@@ -43,6 +43,7 @@ TEST_P(RealCgroupV1, WritesTheLimitsBeforeAnybodyEnters) {
   const auto cgroup = create({.memory_bytes = 64 * kMebibyte, .pids = 7, .millicpus = 1500});
   ASSERT_NE(cgroup, nullptr);
   EXPECT_EQ(read_group_file(leaf_file("memory", "memory.limit_in_bytes")), "67108864\n");
+  EXPECT_EQ(read_group_file(leaf_file("memory", "memory.kmem.tcp.limit_in_bytes")), "16777216\n");
   EXPECT_EQ(read_group_file(leaf_file("pids", "pids.max")), "8\n");  // init is inside
   EXPECT_EQ(read_group_file(leaf_file("cpu", "cpu.cfs_quota_us")), "150000\n");
   EXPECT_EQ(cgroup->memory(), Enforcement::cgroup1);
