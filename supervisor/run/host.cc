@@ -3,6 +3,7 @@
 #include "supervisor/run/host.h"
 
 #include <sched.h>
+#include <sys/random.h>
 
 #include <utility>
 
@@ -43,6 +44,16 @@ std::string Host::cgroup_fix() const {
   }
   const std::string fix = "run as root, or in a session with a delegated control group";
   return no_group_because_.empty() ? fix : fix + " (" + no_group_because_ + ")";
+}
+
+std::vector<unsigned> Host::choose_cpus(std::uint64_t millicpus) const {
+  const std::uint64_t count = (millicpus + 999) / 1000;
+  if (count >= cpus_.size()) return cpus_;
+  std::uint32_t random = 0;
+  (void)!::getrandom(&random, sizeof random, 0);  // any start will do
+  std::vector<unsigned> chosen;
+  for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(cpus_[(random + i) % cpus_.size()]);
+  return chosen;
 }
 
 sys::Status Host::be_locked() {
