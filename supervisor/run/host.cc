@@ -8,6 +8,7 @@
 
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
+#include "sandbox/sys/random.h"
 #include "supervisor/run/run.h"
 
 namespace wardcase::supervisor {
@@ -54,6 +55,16 @@ std::string Host::cgroup_fix() const {
   }
   const std::string fix = "run as root, or in a session with a delegated control group";
   return no_group_because_.empty() ? fix : fix + " (" + no_group_because_ + ")";
+}
+
+std::vector<unsigned> Host::choose_cpus(std::uint64_t millicpus) const {
+  const std::uint64_t count = (millicpus + 999) / 1000;
+  if (count >= cpus_.size()) return cpus_;
+  std::uint32_t random = 0;
+  (void)sys::draw_random(&random, sizeof random);  // any start will do
+  std::vector<unsigned> chosen;
+  for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(cpus_[(random + i) % cpus_.size()]);
+  return chosen;
 }
 
 sys::Status Host::be_locked() {

@@ -41,6 +41,9 @@ class Host {
   [[nodiscard]] bool can_choose_ids() const { return can_choose_ids_; }
   // Processors that this process may run on.
   [[nodiscard]] const std::vector<unsigned>& cpus() const { return cpus_; }
+  // Those of a box: how many its limit allows, rounded up, beginning anywhere, so that boxes
+  // do not all crowd on the first.
+  [[nodiscard]] std::vector<unsigned> choose_cpus(std::uint64_t millicpus) const;
   [[nodiscard]] int landlock_abi() const { return landlock_abi_; }
   // How many files writable mounts may hold to be counted before a start.
   [[nodiscard]] std::uint64_t countable_files() const { return countable_files_; }

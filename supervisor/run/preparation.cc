@@ -10,7 +10,6 @@
 #include "policies/syscall_policy.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp_filter.h"
-#include "sandbox/sys/random.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -36,18 +35,6 @@ std::uint64_t value(const Preparation& made, LimitId id) { return made.limits.ge
 
 bool is_demanded(const RunSpec& spec, std::string_view feature) {
   return std::find(spec.require.begin(), spec.require.end(), feature) != spec.require.end();
-}
-
-// The processors of a box: how many its limit allows, rounded up, beginning
-// anywhere, so that boxes do not all crowd on the first.
-std::vector<unsigned> choose_cpus(const std::vector<unsigned>& usable, std::uint64_t millicpus) {
-  const std::uint64_t count = (millicpus + kMilli - 1) / kMilli;
-  if (count >= usable.size()) return usable;
-  std::uint32_t random = 0;
-  (void)sys::draw_random(&random, sizeof random);  // any start will do
-  std::vector<unsigned> chosen;
-  for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(usable[(random + i) % usable.size()]);
-  return chosen;
 }
 
 // Limits first of all: everything else reads them.
@@ -218,7 +205,7 @@ void settle_rlimits(Preparation& made) {
 sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   policies::SyscallOptions options;
   options.refuse_setid_modes = std::ranges::any_of(spec.mounts, is_writable);
-  made.request.cpus = choose_cpus(host.cpus(), value(made, LimitId::cpus));
+  made.request.cpus = host.choose_cpus(value(made, LimitId::cpus));
   made.request.pin_cpus = made.request.cpus.size() < host.cpus().size();
   options.pin_affinity =
       enforcement(made, LimitId::cpus) == Enforcement::rlimit && made.request.pin_cpus;

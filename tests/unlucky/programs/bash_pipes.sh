@@ -16,7 +16,7 @@ process=$COPROC_PID
 echo one >&"${COPROC[1]}"
 read -r answer <&"${COPROC[0]}"
 [[ $answer == 'got one' ]]
-exec {COPROC[1]}>&-
+eval "exec ${COPROC[1]}>&-"
 wait "$process"
 
 value=inserted
@@ -24,11 +24,12 @@ value=inserted
 $value
 END
 ) == inserted ]]
+# shellcheck disable=SC2016 # it is to stay as it is
 [[ $(cat <<'END'
 $value	`tabs` !! "quotes"
 END
 ) == '$value	`tabs` !! "quotes"' ]]
-[[ $(tr a-z A-Z <<<here) == HERE ]]
+[[ $(tr '[:lower:]' '[:upper:]' <<<here) == HERE ]]
 # Longer than a pipe holds: bash takes a temporary file.
 long=$(seq 40000)
 [[ $(tail -n 1 <<<"$long") == 40000 ]]
@@ -41,6 +42,6 @@ echo kept >&5
 exec 5>&-
 [[ $(<file) == kept ]]
 echo seen >/dev/null 2>/dev/stderr
-[[ $(echo out >/dev/stdout) == out ]]
+[[ $(printf out >/dev/stdout) == out ]]
 [[ $(timeout 0.2 sleep 60 || echo $?) == 124 ]]
 echo works

@@ -19,7 +19,7 @@ asked = {
 assert set(asked.values()) == {cpus}, asked
 
 rlimits = {
-    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_CORE: 1,  # no room for a file, and the handler of the host is not asked
     resource.RLIMIT_FSIZE: mebibytes << 20,
     resource.RLIMIT_MEMLOCK: 0,
 }

@@ -22,9 +22,9 @@ for kind in address thread leak; do
   gcc -g -pthread -fsanitize=$kind -o "$kind" main.c
   ./$kind
 done
-! ./address overflow 2>said
+./address overflow 2>said && exit 1
 grep -q stack-buffer-overflow said
 # Asked for, the search for leaks is refused: it is a debugger's.
-! ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS='' ./address 2>said
+ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS='' ./address 2>said && exit 1
 grep -q LeakSanitizer said
 echo works
