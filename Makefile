@@ -168,7 +168,7 @@ check:  ## install what the tests need, build, run all suites and lints
 	@tests/support/run_suites.py $(out) $(suites) fuzz lint
 unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
-hostile:  ## run the attacks of tests/hostile against it
+hostile:  ## run the attacks of tests/hostile, and print them as a table
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers

@@ -239,11 +239,9 @@ TEST_P(HostileCounts, TimersAreLeftForOthers) {
 // Beyond a host-wide sum of it the TCP of everybody stops.
 TEST_P(HostileCounts, WhatConnectionsHoldIsCounted) {
   declare_attack("fill memory: what TCP connections hold", "memory control group");
-  EXPECT_TRUE(
-      control_works(outside("memory_bomb", {"tcp", "200"}).out() == "armed\nheld 200 MiB\n"));
+  EXPECT_TRUE(control_works(outside("memory_bomb", {"tcp", "64"}).out() == "armed\nheld 64 MiB\n"));
   if (!is_root()) return declare_not_held(kNotCounted);
-  const Record record =
-      hostile("memory_bomb", {"tcp", "200"}, {"-m", "64m", "--open-files", "150"});
+  const Record record = hostile("memory_bomb", {"tcp", "64"}, {"-m", "32m", "--open-files", "150"});
   ASSERT_EQ(record.out().find("armed\n"), 0U) << record;
   if (record.status() == "oom") return;  // where it is counted with all else
   EXPECT_FALSE(has_text(record.out(), "held")) << record;
