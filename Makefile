@@ -14,6 +14,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec
 MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -65,11 +66,13 @@ policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
 sandbox := $(call objects,sandbox/*.cc)
 supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc)
 main := $(out)/obj/supervisor/cli/main.o
+server := $(call objects,supervisor/server/*.cc)
 cli := $(filter-out $(main),$(call objects,supervisor/cli/*.cc))
 support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
 integration := $(call objects,tests/integration/*_test.cc)
 hostile := $(call objects,tests/hostile/*_test.cc)
+unlucky := $(call objects,tests/unlucky/*_test.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
@@ -77,12 +80,12 @@ fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc stat
   $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc))
 FUZZ_SECONDS ?= 30
-programs := $(patsubst tests/hostile/programs/%.c,$(out)/tests/programs/%,$(sort \
-  $(wildcard tests/hostile/programs/*.c)))
-tests := $(unit) $(integration) $(hostile)
+programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
+  $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
+tests := $(unit) $(integration) $(hostile) $(unlucky)
 # Highest first: a call from a lower layer into a higher one does not link.
 layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
-suites := unit integration hostile
+suites := unit integration hostile unlucky
 # Where several processors, another kernel's Landlock or its own clock could matter.
 qemu_tests := As/Isolation.*/user:As/HostileCall.*_root:As/ControlGroups.*:As/Ends.*/user:As/Time.ATimeout*:As/SetupSteps.*/root
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
@@ -92,14 +95,17 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check unit integration hostile check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-cpython unit integration hostile unlucky check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
 
-all: $(out)/wardcase  ## build build/wardcase (the default)
+all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
 $(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
 	$(call say,STRIP)$(STRIP) -o $@ $<
 $(out)/wardcase.debug: $(main) $(layers)
 	$(call say,LINK )$(link) $(link_product) -o $@ $^ $(libraries)
+# Called for what takes shared libraries: the command starts without any.
+$(out)/wardcase-server: $(server) $(out)/libsys.a
+	$(call say,LINK )$(link) -pie -o $@ $^ -lsystemd
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
@@ -111,7 +117,7 @@ $(layers): $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -141,6 +147,7 @@ tests: $(addprefix $(out)/tests/,$(suites)) $(programs) $(fuzz)
 $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
+$(out)/tests/unlucky: $(unlucky)
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
@@ -152,6 +159,10 @@ $(fuzz): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o \
     $(if $(filter-out fuzz,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(fuzzed)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) $(if $(filter fuzz,$(KIND)),-fsanitize=fuzzer) -pie -o $@ $^ $(libraries)
+# Attacks bring no library with them that could stand in their way; the others are as people build them.
+$(out)/tests/programs/%: tests/unlucky/programs/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC   )$(CC) -O2 -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<
 $(out)/tests/programs/%: tests/hostile/programs/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC   )$(CC) -O2 -static -pthread -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -MMD -MP -MF $@.d -o $@ $<
@@ -169,8 +180,11 @@ check:  ## install what the tests need, build, run all suites and lints
 unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
 hostile:  ## run the attacks of tests/hostile, and print them as a table
+unlucky:  ## run the harmless programs of tests/unlucky in it
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
+check-cpython: all  ## compare CPython's own tests in the box and outside of it (MODULES="test_json ...")
+	@tests/unlucky/cpython/check_cpython.py $(out) $(MODULES)
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers
 	@$(MAKE) $(parallel) KIND=fuzz fuzz-targets
 	@for name in $(fuzz_names); do \
@@ -180,10 +194,12 @@ fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and i
 	    build/fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
 	done
 fuzz-targets: $(fuzz)
-check-vm: all $(addprefix $(out)/tests/,integration hostile) $(programs)  ## run both suites in a guest with systemd and cgroup v2 (User-Mode Linux)
+guest_needs := all $(addprefix $(out)/tests/,integration hostile) $(programs)
+check-vm: $(guest_needs)  ## run both suites in a guest: systemd, cgroup v2, User-Mode Linux
 	@AUTO=1 packaging/deps vm
 	@tests/vm/check_vm.py uml $(out)
-check-vm-full: check-vm  ## the same, then under qemu what the first engine can't run
+check-vm-full: $(guest_needs)  ## then, under qemu, what check-vm skipped and a few suites
+	@AUTO=1 packaging/deps vm
 	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)'
 check-skips:  ## fail if a test was skipped by check and by both guests
 	@tests/vm/check_vm.py skips $(out)
@@ -208,12 +224,13 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
+  $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
   packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
-install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
+install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, LIBEXECDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \
 	  (set -x; install -Dm$$mode "$${item%%=*}" "$(DESTDIR)$$target"); \

@@ -16,7 +16,8 @@ constexpr Names kPythonInterpreters = {"python3"};
 // streams its output and speaks UTF-8, too.
 constexpr Names kPythonEnvironment = {"PYTHONUNBUFFERED=1", "PYTHONUTF8=1",
                                       "PYTHONIOENCODING=utf-8", "PYTHONDONTWRITEBYTECODE=1"};
-constexpr Names kPythonEtc = {"/etc/mime.types"};  // the module mimetypes
+// For the module mimetypes; Debian's matplotlib does not start without the other.
+constexpr Names kPythonEtc = {"/etc/mime.types", "/etc/matplotlibrc"};
 
 constexpr Names kJavascriptAliases = {"js", "node", "nodejs"};
 constexpr Names kJavascriptSuffixes = {".js", ".mjs", ".cjs"};

@@ -59,7 +59,8 @@ Policy built_in_policy() {
   policy.execute_writable = {true};
   policy.standard_answer = {Answer::allow};
   // Debuggers, profilers of memory, garbage collectors: they reach no further than the box.
-  policy.openable_calls = {{"@other-processes", "@memory-places", "personality", "userfaultfd"}};
+  policy.openable_calls = {
+      {"@other-processes", "@memory-places", "@hidden-memory", "personality", "userfaultfd"}};
   return policy;
 }
 

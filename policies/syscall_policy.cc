@@ -27,9 +27,9 @@ constexpr Names kKernelPrograms = {"bpf", "perf_event_open", "userfaultfd"};
 constexpr Names kFileHandles = {"open_by_handle_at", "name_to_handle_at", "fanotify_init"};
 constexpr Names kOtherProcesses = {"ptrace",      "process_vm_readv", "process_vm_writev",
                                    "pidfd_getfd", "process_madvise",  "kcmp"};
-constexpr Names kMemoryPlaces = {"mbind",      "set_mempolicy", "set_mempolicy_home_node",
-                                 "move_pages", "migrate_pages", "memfd_secret",
-                                 "vmsplice"};
+constexpr Names kMemoryPlaces = {"mbind",         "set_mempolicy", "set_mempolicy_home_node",
+                                 "get_mempolicy", "move_pages",    "migrate_pages"};
+constexpr Names kHiddenMemory = {"memfd_secret", "vmsplice"};
 constexpr Names kKernelCode = {"kexec_load",   "kexec_file_load", "init_module",
                                "finit_module", "delete_module",   "iopl",
                                "ioperm",       "modify_ldt"};
@@ -49,7 +49,9 @@ constexpr SyscallGroup kGroups[] = {
     {"kernel-programs", kKernelPrograms, Answer::eperm, "gives a hold on the kernel's own work"},
     {"file-handles", kFileHandles, Answer::eperm, "reaches files without a path"},
     {"other-processes", kOtherProcesses, Answer::eperm, "reads or changes another process"},
-    {"memory-places", kMemoryPlaces, Answer::eperm, "moves or hides memory behind the accounting"},
+    {"memory-places", kMemoryPlaces, Answer::enosys,
+     "the box is a machine with one place for memory: libraries ask, and do without"},
+    {"hidden-memory", kHiddenMemory, Answer::eperm, "hides memory behind the accounting"},
     {"kernel-code", kKernelCode, Answer::eperm, "puts code or descriptors into the kernel"},
     {"host-administration", kHostAdministration, Answer::eperm, "administers the host"},
     {"set-clock", kClocks, Answer::eperm, "the clock is the host's"},

@@ -35,6 +35,16 @@ constexpr std::string_view kPasswd =
     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 constexpr std::string_view kGroup = "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n";
 constexpr std::string_view kHosts = "127.0.0.1 localhost box\n::1 localhost ip6-localhost\n";
+// Here whoever asks for the number of processors reads it (get_nprocs(3)). Without it he counts
+// those of the host, and starts as many processes.
+constexpr std::string_view kCpuDirectory = "sys/devices/system/cpu";
+// What packages keep here that their parts in /usr can't do without, or complain of: names
+// of services and protocols, fonts, and some programs' own settings. Nothing in them is secret.
+constexpr const char* kSettings[] = {
+    "/etc/ld.so.cache", "/etc/alternatives",    "/etc/ssl/certs",       "/etc/ssl/openssl.cnf",
+    "/etc/services",    "/etc/protocols",       "/etc/fonts",           "/etc/R",
+    "/etc/fpc.cfg",     "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/java-25-openjdk",
+};
 constexpr std::string_view kNames =
     "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\n";
 
@@ -62,6 +72,20 @@ std::string link_target(const char* path) {
   std::array<char, PATH_MAX> target;
   const ssize_t size = ::readlink(path, target.data(), target.size());
   return size <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+// As the kernel writes lists of processors: 0-3,8.
+std::string list_of(std::vector<unsigned> cpus) {
+  std::sort(cpus.begin(), cpus.end());
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(cpus[i]);
+    if (last > i) text += "-" + std::to_string(cpus[last]);
+    i = last + 1;
+  }
+  return text + "\n";
 }
 
 bool look(const std::string& path, struct stat* found) { return ::stat(path.c_str(), found) == 0; }
@@ -114,6 +138,7 @@ void BoxLayout::add_base(const LaunchRequest& request) {
   }
   make_directory(/*on_scratch=*/true, "none", 0555);  // covers directories of /proc
   symlinks_.emplace_back("/tmp", "var/tmp");
+  symlinks_.emplace_back("/usr/lib/os-release", "etc/os-release");
   std::string resolver = "# the box has no network\n";
   if (request.network == policies::Network::host) {
     resolver = sys::read_file(AT_FDCWD, "/etc/resolv.conf").value_or("");
@@ -121,6 +146,20 @@ void BoxLayout::add_base(const LaunchRequest& request) {
   texts_ = {{"etc/passwd", std::string(kPasswd)}, {"etc/group", std::string(kGroup)},
             {"etc/hosts", std::string(kHosts)},   {"etc/nsswitch.conf", std::string(kNames)},
             {"etc/resolv.conf", resolver},        {"etc/hostname", "box\n"}};
+  if (!request.cpus.empty()) add_cpus(request.cpus);
+}
+
+// Its own processors are online, and the host's are possible: their numbers are the host's, and
+// tables of one entry a processor are that long.
+void BoxLayout::add_cpus(const std::vector<unsigned>& cpus) {
+  const std::string directory(kCpuDirectory);
+  make_parents(/*on_scratch=*/false, directory);
+  // Not to be listed: older C libraries count entries, if they can, and would find none.
+  make_directory(/*on_scratch=*/false, directory, 0111);
+  texts_.push_back({directory + "/online", list_of(cpus)});
+  if (auto possible = sys::read_file(AT_FDCWD, ("/" + directory + "/possible").c_str())) {
+    texts_.push_back({directory + "/possible", *std::move(possible)});
+  }
 }
 
 void BoxLayout::add_system_binds() {
@@ -141,10 +180,7 @@ void BoxLayout::add_system_binds() {
       bind(path);
     }
   }
-  for (const char* path :
-       {"/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf"}) {
-    bind(path);
-  }
+  for (const char* path : kSettings) bind(path);
   const std::string zone = link_target("/etc/localtime");
   if (is_at_or_below(zone, "/usr/share/zoneinfo")) {
     symlinks_.emplace_back(zone, "etc/localtime");

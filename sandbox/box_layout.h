@@ -49,6 +49,7 @@ class BoxLayout {
     bool on_scratch = false;
   };
   void add_base(const LaunchRequest& request);
+  void add_cpus(const std::vector<unsigned>& cpus);
   void add_system_binds();
   void add_devices(const LaunchRequest& request);
   sys::Status add_bind(const BindRequest& request);

@@ -96,6 +96,9 @@ class CgroupHost {
   // Whether this caller may make groups somewhere; most ordinary users may not.
   [[nodiscard]] bool may_create() const;
 
+  // Whether the v2 tree has the controllers.
+  [[nodiscard]] bool is_v2() const { return is_v2_; }
+
   // Whether controllers are in hierarchies of version 1, which are not for ordinary users.
   [[nodiscard]] bool has_v1_controllers() const;
 

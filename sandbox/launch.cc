@@ -118,7 +118,7 @@ void put_program(PlanBuilder& plan, const LaunchRequest& request) {
     rlimits.push_back({static_cast<std::uint32_t>(limit.resource), 0, limit.soft, limit.hard});
   }
   header.rlimits = plan.list(rlimits);
-  header.pin_cpus = !request.cpus.empty();
+  header.pin_cpus = request.pin_cpus;
   for (const unsigned cpu : request.cpus) CPU_SET(cpu, &header.cpus);
   header.capability_count = capability_count();
   header.filter = plan.list(request.filter);

@@ -75,7 +75,8 @@ struct LaunchRequest {
 
   BoxIds ids;
   std::vector<RlimitRequest> rlimits;
-  std::vector<unsigned> cpus;  // processors to run on; empty: all
+  std::vector<unsigned> cpus;  // the processors that the box is told of; empty: nothing is said
+  bool pin_cpus = false;       // it runs on these only
   std::vector<sock_filter> filter;
   int landlock_abi = 0;          // 0: no Landlock
   bool execute_writable = true;  // false: nothing is executed where the program can write

@@ -21,6 +21,7 @@
 #include "supervisor/cli/run_output.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
+#include "supervisor/cli/user_scope.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/refused_calls.h"
 
@@ -233,7 +234,7 @@ int run_command(std::span<const std::string> words) {
   }
   auto spec = make_spec(*options);
   if (!spec) return fail(console, spec.error());
-  Host host;
+  Host host({}, enter_user_scope);
   std::optional<RunRecord> refusal;
   if (auto filled = fill_program(options->source, options->environment,
                                  static_cast<unsigned>(host.cpus().size()), *spec);

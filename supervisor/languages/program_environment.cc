@@ -18,6 +18,11 @@ constexpr std::string_view kFixed[] = {
     "TMPDIR=/tmp", "TERM=dumb",    "MPLBACKEND=Agg",
 };
 
+// The search for leaks at the end of a program built with sanitizers is a debugger's (ptrace),
+// and a program that asks for it in vain fails.
+constexpr std::string_view kNoLeakSearch[] = {"ASAN_OPTIONS=detect_leaks=0",
+                                              "LSAN_OPTIONS=detect_leaks=0"};
+
 // Against pagers and questions: nobody is there to press a key.
 constexpr std::string_view kUnattended[] = {
     "PAGER=cat", "GIT_PAGER=cat", "CI=1", "DEBIAN_FRONTEND=noninteractive", "npm_config_yes=true",
@@ -46,6 +51,7 @@ std::vector<std::string> standard_environment(const policies::Limits& limits, Au
   std::vector<std::string> environment = {"PATH=" + std::string(kBoxPath),
                                           "HOME=" + std::string(kBoxHome)};
   environment.insert(environment.end(), std::begin(kFixed), std::end(kFixed));
+  environment.insert(environment.end(), std::begin(kNoLeakSearch), std::end(kNoLeakSearch));
   if (audience == Audience::nobody) {
     environment.insert(environment.end(), std::begin(kUnattended), std::end(kUnattended));
   }
@@ -59,6 +65,7 @@ std::vector<std::string> standard_environment(const policies::Limits& limits, Au
   if (const auto memory = limits.get(policies::LimitId::memory)) {
     environment.push_back("NODE_OPTIONS=--max-old-space-size=" +
                           std::to_string(heap_mebibytes(*memory)));
+    environment.push_back("GOMEMLIMIT=" + std::to_string(heap_mebibytes(*memory)) + "MiB");
   }
   if (const auto millicpus = limits.get(policies::LimitId::cpus)) {
     const std::string threads = std::to_string((*millicpus + 999) / 1000);

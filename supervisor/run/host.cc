@@ -29,17 +29,20 @@ std::vector<unsigned> usable_cpus() {
 
 }  // namespace
 
-Host::Host(const HostOverrides& overrides)
+Host::Host(const HostOverrides& overrides, EnterGroup enter_group)
     : can_choose_ids_(overrides.can_choose_ids.value_or(sandbox::can_choose_ids())),
       cpus_(usable_cpus()),
       landlock_abi_(overrides.landlock_abi.value_or(sandbox::landlock_abi())),
       countable_files_(overrides.countable_files.value_or(kCountableFiles)),
-      mountinfo_(overrides.mountinfo) {}
+      mountinfo_(overrides.mountinfo),
+      enter_group_(std::move(enter_group)) {}
 
-std::string_view Host::cgroup_fix() const {
-  return cgroups_ && cgroups_->has_v1_controllers()
-             ? "run as root: control groups of version 1 are not given to users"
-             : "run as root, or in a session with a delegated control group";
+std::string Host::cgroup_fix() const {
+  if (cgroups_ && cgroups_->has_v1_controllers()) {
+    return "run as root: control groups of version 1 are not given to users";
+  }
+  const std::string fix = "run as root, or in a session with a delegated control group";
+  return no_group_because_.empty() ? fix : fix + " (" + no_group_because_ + ")";
 }
 
 sys::Status Host::be_locked() {
@@ -58,21 +61,43 @@ sys::Result<sandbox::IdLease> Host::lease_id() {
   return sandbox::IdLease::take(runtime_directory_ + "/ids");
 }
 
-sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::CgroupLimits& limits,
-                                                                std::string* why) {
-  if (!cgroups_) {
-    auto found = mountinfo_
-                     ? sys::Result<sandbox::CgroupHost>(sandbox::CgroupHost::discover(*mountinfo_))
-                     : sandbox::CgroupHost::find();
-    if (!found) return tl::unexpected(std::move(found).error());
-    cgroups_ = *std::move(found);
-    if (can_choose_ids_ || cgroups_->may_create()) {
-      if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
-    }
-  }
+sys::Status Host::find_cgroups() {
+  auto found = mountinfo_
+                   ? sys::Result<sandbox::CgroupHost>(sandbox::CgroupHost::discover(*mountinfo_))
+                   : sandbox::CgroupHost::find();
+  if (!found) return tl::unexpected(std::move(found).error());
+  cgroups_ = *std::move(found);
+  return can_choose_ids_ || cgroups_->may_create() ? be_locked() : sys::Status();
+}
+
+sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_leaf(const sandbox::CgroupLimits& limits,
+                                                              std::string* why) {
   // Who may make no groups has nothing that a lock would stand for.
   const std::string prefix = lock_ ? lock_->name() : make_id("sup_");
   return cgroups_->create(prefix + "." + std::to_string(next_leaf_++), limits, why);
+}
+
+// Root may write to all groups there are; on v1 nobody gives any away.
+bool Host::could_have_more(const sandbox::Cgroup* cgroup) const {
+  return enter_group_ && !can_choose_ids_ && cgroups_->is_v2() &&
+         (cgroup == nullptr || cgroup->memory() == sandbox::Enforcement::none);
+}
+
+sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::CgroupLimits& limits,
+                                                                std::string* why) {
+  if (!cgroups_) {
+    if (auto found = find_cgroups(); !found) return tl::unexpected(std::move(found).error());
+  }
+  auto made = make_leaf(limits, why);
+  if (!made || !could_have_more(made->get())) return made;
+  const auto entered = std::exchange(enter_group_, nullptr)();
+  if (!entered) {
+    no_group_because_ = entered.error().message();
+    return made;
+  }
+  made->reset();
+  if (auto found = find_cgroups(); !found) return tl::unexpected(std::move(found).error());
+  return make_leaf(limits, why);
 }
 
 void Host::sweep() {

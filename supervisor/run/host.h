@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,12 @@ struct HostOverrides {
 // hierarchies, the lock that says that it lives, and the processors it may use.
 class Host {
  public:
+  // `enter_group` moves this process into a control group that is ours, as far as that can be
+  // had; it is called once, for who has none on a host with v2.
+  using EnterGroup = std::function<sys::Status()>;
+
   // Looks, and changes nothing yet. Never fails: what is missing shows later, to who needs it.
-  explicit Host(const HostOverrides& overrides = {});
+  explicit Host(const HostOverrides& overrides = {}, EnterGroup enter_group = nullptr);
 
   // Root with the capabilities to give boxes ids of their own (sandbox/capabilities.h).
   [[nodiscard]] bool can_choose_ids() const { return can_choose_ids_; }
@@ -52,16 +57,22 @@ class Host {
   void leave_to_sweep();
 
   // What an ordinary user can do to get control groups; after make_cgroup().
-  [[nodiscard]] std::string_view cgroup_fix() const;
+  [[nodiscard]] std::string cgroup_fix() const;
 
  private:
   sys::Status be_locked();
+  sys::Status find_cgroups();
+  [[nodiscard]] bool could_have_more(const sandbox::Cgroup* cgroup) const;
+  sys::Result<std::unique_ptr<sandbox::Cgroup>> make_leaf(const sandbox::CgroupLimits& limits,
+                                                          std::string* why);
 
   bool can_choose_ids_;
   std::vector<unsigned> cpus_;
   int landlock_abi_;
   std::uint64_t countable_files_;
   std::optional<std::string> mountinfo_;  // else that of /proc
+  EnterGroup enter_group_;                // nullptr once it was called
+  std::string no_group_because_;
   std::optional<sandbox::CgroupHost> cgroups_;
   std::optional<sandbox::StateLock> lock_;
   std::string runtime_directory_;

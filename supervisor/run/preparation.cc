@@ -42,7 +42,7 @@ bool is_demanded(const RunSpec& spec, std::string_view feature) {
 // anywhere, so that boxes do not all crowd on the first.
 std::vector<unsigned> choose_cpus(const std::vector<unsigned>& usable, std::uint64_t millicpus) {
   const std::uint64_t count = (millicpus + kMilli - 1) / kMilli;
-  if (count >= usable.size()) return {};
+  if (count >= usable.size()) return usable;
   std::uint32_t random = 0;
   (void)!::getrandom(&random, sizeof random, 0);  // any start will do
   std::vector<unsigned> chosen;
@@ -116,7 +116,7 @@ std::string reason_for(std::string_view controller, std::string_view why) {
 }
 
 void settle_fallbacks(const RunSpec& spec, Host& host, const std::string& why, Preparation& made) {
-  const std::string fix(host.cgroup_fix());
+  const std::string fix = host.cgroup_fix();
   if (enforcement(made, LimitId::memory) == Enforcement::none) {
     enforcement(made, LimitId::memory) = Enforcement::watcher;
     made.isolation.degraded.push_back(
@@ -219,8 +219,9 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   policies::SyscallOptions options;
   options.refuse_setid_modes = std::ranges::any_of(spec.mounts, is_writable);
   made.request.cpus = choose_cpus(host.cpus(), value(made, LimitId::cpus));
+  made.request.pin_cpus = made.request.cpus.size() < host.cpus().size();
   options.pin_affinity =
-      enforcement(made, LimitId::cpus) == Enforcement::rlimit && !made.request.cpus.empty();
+      enforcement(made, LimitId::cpus) == Enforcement::rlimit && made.request.pin_cpus;
   options.refuse_uncounted_memory = enforcement(made, LimitId::memory) == Enforcement::watcher;
   made.syscalls = policies::change(policies::default_syscall_policy(options), spec.syscalls);
   auto filter = sandbox::compile_filter(made.syscalls);

@@ -42,7 +42,8 @@ TEST_P(OwnWords, DoctorTakesNothingElse) {
 
 TEST_P(OwnWords, ColorsAreOursAloneAndAskedFor) {
   const std::vector<std::string> failing = {
-      "--timeout", "100ms", "-l", "bash", "-c", "echo plain; echo plain >&2; sleep 5"};
+      "--timeout", "1s",   "--grace", "100ms",
+      "-l",        "bash", "-c",      "echo plain; echo plain >&2; sleep 60"};
   const auto with = [&](std::vector<std::string> flags) {
     flags.insert(flags.end(), failing.begin(), failing.end());
     return run(flags);

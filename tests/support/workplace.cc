@@ -70,8 +70,11 @@ Workplace::Workplace() {
 
   const fs::path command = from_environment("WARDCASE_BINARY", "build/wardcase");
   std::error_code error;
-  fs::copy_file(command, root_ / "bin/wardcase", error);
-  EXPECT_FALSE(error) << "copy " << command << ": " << error.message();
+  for (const char* suffix : {"", "-server"}) {
+    const fs::path from = command.string() + suffix;
+    fs::copy_file(from, root_ / (std::string("bin/wardcase") + suffix), error);
+    EXPECT_FALSE(error) << "copy " << from << ": " << error.message();
+  }
 
   const fs::path programs = from_environment("WARDCASE_TEST_PROGRAMS", "build/tests/programs");
   if (fs::exists(programs)) {

@@ -30,7 +30,7 @@ import machine  # noqa: E402
 from run_suites import gtest_results  # noqa: E402
 
 SUITES = ("integration", "hostile")
-LIMIT_SECONDS = {"uml": 1800, "qemu": 1500}
+LIMIT_SECONDS = {"uml": 2400, "qemu": 1800}
 NEEDED = ("tests/support", "supervisor/run/record.schema.json", "packaging", "policies", "README.md")
 RUN = """#!/bin/bash
 # As root, so that each test is run for root and for an ordinary user.
@@ -63,7 +63,8 @@ def stage(build, work, names):
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (pathlib.Path(name)).is_dir() else shutil.copy)(name, target)
     (work / "build/tests").mkdir(parents=True)
-    shutil.copy(build / "wardcase", work / "build/wardcase")
+    for name in ("wardcase", "wardcase-server"):
+        shutil.copy(build / name, work / "build" / name)
     for suite in SUITES:
         subprocess.run(
             ["strip", "-o", work / "build/tests" / suite, build / "tests" / suite], check=True
