@@ -99,10 +99,9 @@ TEST_F(DefaultPolicy, AllowsWhatInterpretersNeed) {
 }
 
 TEST_F(DefaultPolicy, HidesWhatLibrariesProbe) {
-  for (const char* name :
-       {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup",
-        "get_mempolicy", "set_mempolicy", "set_mempolicy_home_node", "mbind", "move_pages",
-        "migrate_pages"}) {
+  for (const char* name : {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register",
+                           "io_setup", "get_mempolicy", "set_mempolicy", "set_mempolicy_home_node",
+                           "mbind", "move_pages", "migrate_pages"}) {
     EXPECT_EQ(ask(name), Answer::enosys) << name;
   }
 }
