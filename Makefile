@@ -73,6 +73,7 @@ unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
 integration := $(call objects,tests/integration/*_test.cc)
 hostile := $(call objects,tests/hostile/*_test.cc)
 unlucky := $(call objects,tests/unlucky/*_test.cc)
+faults := $(call objects,tests/faults/*.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
@@ -82,10 +83,10 @@ fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc stat
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
-tests := $(unit) $(integration) $(hostile) $(unlucky)
+tests := $(unit) $(integration) $(hostile) $(unlucky) $(faults)
 # Highest first: a call from a lower layer into a higher one does not link.
 layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
-suites := unit integration hostile unlucky
+suites := unit integration hostile unlucky faults
 # Where several processors, another kernel's Landlock or its own clock could matter.
 qemu_tests := As/Isolation.*/user:As/HostileCall.*_root:As/ControlGroups.*:As/Ends.*/user:As/Time.ATimeout*:As/SetupSteps.*/root
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
@@ -95,7 +96,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check check-cpython unit integration hostile unlucky check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
 
 all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
@@ -148,6 +149,7 @@ $(out)/tests/unit: $(unit)
 $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(out)/tests/unlucky: $(unlucky)
+$(out)/tests/faults: $(faults)
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
@@ -181,10 +183,13 @@ unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
 hostile:  ## run the attacks of tests/hostile, and print them as a table
 unlucky:  ## run the harmless programs of tests/unlucky in it
+faults:  ## fail its system calls, kill it and load it, a part of what check-long does
 $(suites): %: all $(out)/tests/% $(programs)
 	@tests/support/run_suites.py $(out) $@
 check-cpython: all  ## compare CPython's own tests in the box and outside of it (MODULES="test_json ...")
 	@tests/unlucky/cpython/check_cpython.py $(out) $(MODULES)
+check-long: all $(out)/tests/faults $(programs)  ## all of faults: each point, 200 kills, 10,000 runs; WARDCASE_SEED=N
+	@WARDCASE_LONG=1 tests/support/run_suites.py $(out) faults
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers
 	@$(MAKE) $(parallel) KIND=fuzz fuzz-targets
 	@for name in $(fuzz_names); do \

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 
 #include "sandbox/sys/files.h"
@@ -68,10 +69,10 @@ bool is_scratch_place(std::string_view path) {
                      [&](const ScratchPlace& place) { return place.target == path; });
 }
 
-std::string link_target(const char* path) {
-  std::array<char, PATH_MAX> target;
-  const ssize_t size = ::readlink(path, target.data(), target.size());
-  return size <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+tl::unexpected<sys::Error> failed(std::string_view verb, const std::string& path) {
+  sys::Error error = sys::errno_error(verb);
+  error.what.append(" '").append(path).append("'");
+  return tl::unexpected(std::move(error));
 }
 
 // As the kernel writes lists of processors: 0-3,8.
@@ -88,14 +89,27 @@ std::string list_of(std::vector<unsigned> cpus) {
   return text + "\n";
 }
 
-bool look(const std::string& path, struct stat* found) { return ::stat(path.c_str(), found) == 0; }
+// A system directory that this host does not have, or not for its caller. Whatever else keeps us
+// from seeing it is an error: a box without it would be another box than was asked for.
+bool is_absence(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
+}
+
+// Empty for what is no link, or is not there.
+sys::Result<std::string> link_target(const std::string& path) {
+  std::array<char, PATH_MAX> target;
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  if (size >= 0) return std::string(target.data(), static_cast<std::size_t>(size));
+  if (errno == EINVAL || is_absence(errno)) return std::string();
+  return failed("read link", path);
+}
 
 }  // namespace
 
 sys::Result<BoxLayout> BoxLayout::make(const LaunchRequest& request) {
   BoxLayout layout;
   layout.add_base(request);
-  layout.add_system_binds();
+  if (auto added = layout.add_system_binds(); !added) return tl::unexpected(added.error());
   layout.add_devices(request);
   std::vector<BindRequest> binds = request.binds;
   // Outer before inner, so that no bind covers another.
@@ -162,31 +176,39 @@ void BoxLayout::add_cpus(const std::vector<unsigned>& cpus) {
   }
 }
 
-void BoxLayout::add_system_binds() {
+sys::Status BoxLayout::add_system_bind(const std::string& path) {
   struct stat found = {};
-  const auto bind = [&](const std::string& path) {
-    if (!look(path, &found)) return;
-    LayoutBind entry{path, path, MountMode::read_only, LayoutKind::system, S_ISDIR(found.st_mode)};
-    make_mount_point(entry);
-    binds_.push_back(std::move(entry));
-  };
-  bind("/usr");
+  if (::stat(path.c_str(), &found) < 0) {
+    if (is_absence(errno)) return {};
+    return failed("look at", path);
+  }
+  LayoutBind entry{path, path, MountMode::read_only, LayoutKind::system, S_ISDIR(found.st_mode)};
+  make_mount_point(entry);
+  binds_.push_back(std::move(entry));
+  return {};
+}
+
+// As the host has it: a link, where that leads to `below`, or else what is there.
+sys::Status BoxLayout::add_system_link(const std::string& path, std::string_view below) {
+  const auto target = link_target(path);
+  if (!target) return tl::unexpected(target.error());
+  if (target->empty() || !(below.empty() || is_at_or_below(*target, below))) {
+    return add_system_bind(path);
+  }
+  symlinks_.emplace_back(*target, path.substr(1));
+  return {};
+}
+
+sys::Status BoxLayout::add_system_binds() {
+  sys::Status added = add_system_bind("/usr");
   // With merged /usr these are links; without it they are trees of their own.
   for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
-    if (::lstat(path, &found) != 0) continue;
-    if (S_ISLNK(found.st_mode)) {
-      symlinks_.emplace_back(link_target(path), path + 1);
-    } else {
-      bind(path);
-    }
+    if (added) added = add_system_link(path, "");
   }
-  for (const char* path : kSettings) bind(path);
-  const std::string zone = link_target("/etc/localtime");
-  if (is_at_or_below(zone, "/usr/share/zoneinfo")) {
-    symlinks_.emplace_back(zone, "etc/localtime");
-  } else {
-    bind("/etc/localtime");
+  for (const char* path : kSettings) {
+    if (added) added = add_system_bind(path);
   }
+  return added ? add_system_link("/etc/localtime", "/usr/share/zoneinfo") : added;
 }
 
 void BoxLayout::add_devices(const LaunchRequest& request) {
@@ -227,7 +249,7 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
     return tl::unexpected(sys::plain_error(what));
   }
   struct stat found = {};
-  if (!look(request.source, &found)) {
+  if (::stat(request.source.c_str(), &found) < 0) {
     return tl::unexpected(sys::errno_error("bind '" + request.source + "'"));
   }
   LayoutBind entry{request.source, target, request.mode,

@@ -50,7 +50,9 @@ class BoxLayout {
   };
   void add_base(const LaunchRequest& request);
   void add_cpus(const std::vector<unsigned>& cpus);
-  void add_system_binds();
+  sys::Status add_system_binds();
+  sys::Status add_system_bind(const std::string& path);
+  sys::Status add_system_link(const std::string& path, std::string_view below);
   void add_devices(const LaunchRequest& request);
   sys::Status add_bind(const BindRequest& request);
   void make_mount_point(LayoutBind& bind);

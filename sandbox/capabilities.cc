@@ -27,9 +27,9 @@ bool is_effective(cap_t capabilities, cap_value_t which) {
 }
 
 // The first user namespace maps everything: "0 0 4294967295" (user_namespaces(7)).
-bool is_every_id_mapped() {
+sys::Result<bool> is_every_id_mapped() {
   const auto map = sys::read_file(AT_FDCWD, "/proc/self/uid_map");
-  if (!map) return false;
+  if (!map) return tl::unexpected(map.error());
   unsigned long inside = 1;
   unsigned long outside = 1;
   unsigned long count = 0;
@@ -41,10 +41,10 @@ bool is_every_id_mapped() {
 
 std::uint32_t capability_count() { return static_cast<std::uint32_t>(::cap_max_bits()); }
 
-bool can_choose_ids() {
+sys::Result<bool> can_choose_ids() {
   if (::geteuid() != 0) return false;
   const Capabilities held(::cap_get_proc());
-  if (held == nullptr) return false;
+  if (held == nullptr) return tl::unexpected(sys::errno_error("look at our own capabilities"));
   for (const cap_value_t needed :
        {CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID, CAP_CHOWN, CAP_KILL, CAP_DAC_OVERRIDE}) {
     if (!is_effective(held.get(), needed)) return false;

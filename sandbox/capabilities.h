@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "sandbox/sys/error.h"
+
 namespace wardcase::sandbox {
 
 // How many capabilities this kernel knows: the child drops 0 up to here.
@@ -11,6 +13,6 @@ namespace wardcase::sandbox {
 
 // Whether we can make boxes with ids of our own choice: root with the
 // capabilities for mounts, ids and ownership, in a user namespace where every id is mapped.
-[[nodiscard]] bool can_choose_ids();
+[[nodiscard]] sys::Result<bool> can_choose_ids();
 
 }  // namespace wardcase::sandbox

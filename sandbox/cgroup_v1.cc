@@ -153,7 +153,11 @@ sys::Result<int> CgroupV1::make_leaf_in(const Hierarchy& hierarchy, const std::s
   }
   leaves_.push_back({hierarchy.mount_point, path, {}, {}});  // now remove() knows of it
   auto directory = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
-  if (!directory) return tl::unexpected(std::move(directory).error());
+  if (!directory) {
+    // Whoever goes on without this controller has no leaf of it either.
+    if (::rmdir(path.c_str()) == 0) leaves_.pop_back();
+    return tl::unexpected(std::move(directory).error());
+  }
   leaves_.back().directory = std::move(*directory);
   return leaves_.back().directory.get();
 }

@@ -18,8 +18,6 @@
 namespace wardcase::sandbox {
 namespace {
 
-constexpr int kSetupFailed = 125;
-
 int close_parent_ends(Child& child) noexcept {
   (void)::close(child.fd(child.plan.parent_setup));
   (void)::close(child.fd(child.plan.parent_life));
@@ -31,9 +29,9 @@ int close_parent_ends(Child& child) noexcept {
 // and ours must still get through.
 int raise_open_files(Child&) noexcept {
   rlimit64 limit = {};
-  if (::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit) < 0) return errno;
+  if (sys::call(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit) < 0) return errno;
   limit.rlim_cur = limit.rlim_max;
-  return ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, nullptr) < 0 ? errno : 0;
+  return sys::call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, nullptr) < 0 ? errno : 0;
 }
 
 // "0" moves the writing thread. The opener's permission counts, so that this
@@ -41,14 +39,15 @@ int raise_open_files(Child&) noexcept {
 int join_cgroups(Child& child) noexcept {
   for (const FdIndex index : plan_list<FdIndex>(child.plan, child.plan.tasks)) {
     if (child.fd(index) < 0) continue;  // kept free for a fallback that was not needed
-    if (::write(child.fd(index), "0", 1) != 1) return errno;
+    const int fd = child.fd(index);
+    if (sys::retry_eintr([&]() noexcept { return ::write(fd, "0", 1); }) != 1) return errno;
     (void)::close(child.fd(index));
   }
   return 0;
 }
 
 int hide_cgroups(Child&) noexcept {
-  return ::syscall(SYS_unshare, CLONE_NEWCGROUP) < 0 ? errno : 0;
+  return sys::call(SYS_unshare, CLONE_NEWCGROUP) < 0 ? errno : 0;
 }
 
 int keep_capabilities(Child&) noexcept {
@@ -57,13 +56,13 @@ int keep_capabilities(Child&) noexcept {
 
 int loopback_up(Child& child) noexcept {
   if (!child.plan.own_network) return 0;
-  const auto fd = static_cast<int>(::syscall(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto fd = static_cast<int>(sys::call(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (fd < 0) return errno;
   ifreq request = {};
   request.ifr_name[0] = 'l';
   request.ifr_name[1] = 'o';
   request.ifr_flags = IFF_UP;
-  const int error = ::syscall(SYS_ioctl, fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
+  const int error = sys::call(SYS_ioctl, fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
   (void)::close(fd);
   return error;
 }
@@ -85,8 +84,8 @@ int change_ids(Child& child) noexcept {
 
 int name_host(Child& child) noexcept {
   const char* name = plan_text(child.plan, child.plan.hostname);
-  if (::syscall(SYS_sethostname, name, std::strlen(name)) < 0) return errno;
-  (void)::syscall(SYS_umask, 022);
+  if (sys::call(SYS_sethostname, name, std::strlen(name)) < 0) return errno;
+  (void)sys::call(SYS_umask, 022);
   return 0;
 }
 
@@ -98,10 +97,10 @@ int enter_directory(Child& child) noexcept {
   how.flags = O_PATH | O_CLOEXEC | O_DIRECTORY;
   const int fd = sys::openat2(AT_FDCWD, plan_text(child.plan, child.plan.directory), how);
   if (fd < 0) return errno;
-  if (::syscall(SYS_fchdir, fd) < 0) return errno;
+  if (sys::call(SYS_fchdir, fd) < 0) return errno;
   (void)::close(fd);
   char path[PATH_MAX];
-  if (::syscall(SYS_getcwd, path, sizeof path) < 0) return errno;
+  if (sys::call(SYS_getcwd, path, sizeof path) < 0) return errno;
   return path[0] == '/' ? 0 : ENOENT;
 }
 
@@ -112,22 +111,26 @@ int place_stdio(Child& child) noexcept {
   }
   if (sources[0] < 0) {
     sources[0] =
-        static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC, 0));
+        static_cast<int>(sys::call(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC, 0));
     if (sources[0] < 0) return errno;
   }
   for (int i = 0; i < 3; ++i) {
-    if (::syscall(SYS_dup3, sources[i], i, 0) < 0) return errno;
+    if (sys::call(SYS_dup3, sources[i], i, 0) < 0) return errno;
   }
   return sys::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? errno : 0;
 }
 
 int pin_cpus(Child& child) noexcept {
   if (!child.plan.pin_cpus) return 0;
-  return ::syscall(SYS_sched_setaffinity, 0, sizeof child.plan.cpus, &child.plan.cpus) < 0 ? errno
+  return sys::call(SYS_sched_setaffinity, 0, sizeof child.plan.cpus, &child.plan.cpus) < 0 ? errno
                                                                                            : 0;
 }
 
 int fork_program(Child& child) noexcept {
+  int ends[2];
+  if (sys::call(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return errno;
+  child.armed_by_init = ends[0];
+  child.tell_program = ends[1];
   int pidfd = -1;
   clone_args args = {};
   args.flags = CLONE_PIDFD;
@@ -135,11 +138,12 @@ int fork_program(Child& child) noexcept {
   args.exit_signal = SIGCHLD;
   long pid = sys::clone3(args);
   if (pid < 0 && errno == ENOSYS) {
-    pid = ::syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+    pid = sys::call(SYS_clone, CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
   }
   if (pid < 0) return errno;
   if (pid == 0) become_program(child);
   child.program = static_cast<pid_t>(pid);
+  (void)::close(child.armed_by_init);
   mark_done(child, SetupStep::fork_program);
   child.report.step = SetupStep::announce_program;
   return send_report(child, SetupMessage::Kind::program, pidfd);
@@ -220,7 +224,7 @@ int send_report(Child& child, SetupMessage::Kind kind, int fd) noexcept {
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
   }
-  return ::syscall(SYS_sendmsg, child.channel, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
+  return sys::call(SYS_sendmsg, child.channel, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
 void run_child(LaunchPlan& plan, const int* fds, MemoryRange arguments) noexcept {
@@ -253,7 +257,7 @@ int die_with_parent(Child& child) noexcept {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return errno;
   pollfd life = {child.fd(child.plan.life), POLLIN, 0};
   const timespec now = {};
-  const auto ready = ::syscall(SYS_ppoll, &life, 1, &now, nullptr, 8);
+  const auto ready = sys::call(SYS_ppoll, &life, 1, &now, nullptr, 8);
   if (ready < 0) return errno;
   return (life.revents & (POLLHUP | POLLERR)) != 0 ? ECANCELED : 0;
 }

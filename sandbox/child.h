@@ -22,6 +22,9 @@
 //     every failure ends the child.
 namespace wardcase::sandbox {
 
+// The exit status of whoever could not do his part.
+inline constexpr int kSetupFailed = 125;
+
 struct MemoryRange {
   void* begin = nullptr;
   std::size_t size = 0;
@@ -37,6 +40,8 @@ struct Child {
   int proc = -1;
   int terminal = -1;  // the program's end of it
   pid_t program = -1;
+  int armed_by_init = -1;    // the program's end: a byte comes when init holds nothing any more
+  int tell_program = -1;     // init's end
   Offset object = 0;         // what the current step works on, for its report
   SetupMessage report = {};  // collects when each step was done
 

@@ -29,7 +29,7 @@ int make_tmpfs(const char* size, const char* inodes, unsigned attributes, int* m
 int make_directories(Child& child, int base, Slice slice) noexcept {
   for (const PlanDirectory& directory : plan_list<PlanDirectory>(child.plan, slice)) {
     child.object = directory.path;
-    if (::syscall(SYS_mkdirat, base, plan_text(child.plan, directory.path), directory.mode) < 0) {
+    if (sys::call(SYS_mkdirat, base, plan_text(child.plan, directory.path), directory.mode) < 0) {
       return errno;
     }
   }
@@ -72,7 +72,7 @@ int open_source(Child& child, const PlanBind& bind, int* tree) noexcept {
   const int fd = sys::openat2(AT_FDCWD, plan_text(child.plan, bind.source), how);
   if (fd < 0) return errno;
   struct stat seen = {};
-  if (::syscall(SYS_newfstatat, fd, "", &seen, AT_EMPTY_PATH) < 0) return errno;
+  if (sys::call(SYS_newfstatat, fd, "", &seen, AT_EMPTY_PATH) < 0) return errno;
   if (seen.st_dev != bind.device || seen.st_ino != bind.inode) return ESTALE;
   const unsigned recursive = bind.recursive != 0 ? AT_RECURSIVE : 0U;
   if (const int error = clone_tree(fd, "", AT_EMPTY_PATH | recursive, tree); error != 0) {
@@ -112,7 +112,7 @@ int write_all(int fd, const char* bytes, std::size_t size) noexcept {
 }
 
 int make_file(int base, const char* path, mode_t mode, int* fd) noexcept {
-  *fd = static_cast<int>(::syscall(SYS_openat, base, path,
+  *fd = static_cast<int>(sys::call(SYS_openat, base, path,
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   return *fd < 0 ? errno : 0;
 }
@@ -122,7 +122,7 @@ int copy_content(int from, int to) noexcept {
   char chunk[32 * 1024];
   for (off_t at = 0;;) {
     const auto got = sys::retry_eintr([&]() noexcept {
-      return static_cast<ssize_t>(::syscall(SYS_pread64, from, chunk, sizeof chunk, at));
+      return static_cast<ssize_t>(sys::call(SYS_pread64, from, chunk, sizeof chunk, at));
     });
     if (got < 0) return errno;
     if (got == 0) return 0;
@@ -133,14 +133,38 @@ int copy_content(int from, int to) noexcept {
   }
 }
 
-// For names in /proc that this kernel does not have.
-bool is_missing(int dir, const char* name, struct stat* info) noexcept {
-  return ::syscall(SYS_newfstatat, dir, name, info, AT_SYMLINK_NOFOLLOW) < 0;
+// For names in /proc that this kernel may not have. 0, or an errno: ENOENT is the only one that
+// means that there is nothing to protect.
+int look_at(int dir, const char* name, struct stat* info) noexcept {
+  return sys::call(SYS_newfstatat, dir, name, info, AT_SYMLINK_NOFOLLOW) < 0 ? errno : 0;
+}
+
+int make_read_only(Child& child, const char* path) noexcept {
+  struct stat info = {};
+  if (const int error = look_at(child.proc, path, &info); error != 0) {
+    return error == ENOENT ? 0 : error;
+  }
+  int tree = -1;
+  int error = clone_tree(child.proc, path, AT_RECURSIVE, &tree);
+  if (error == 0) error = set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE);
+  return error == 0 ? place(tree, child.proc, path) : error;
+}
+
+int mask(Child& child, const char* path) noexcept {
+  struct stat info = {};
+  if (const int error = look_at(child.proc, path, &info); error != 0) {
+    return error == ENOENT ? 0 : error;
+  }
+  int tree = -1;
+  int error = S_ISDIR(info.st_mode) ? clone_tree(child.scratch, "none", 0, &tree)
+                                    : clone_tree(child.root, "dev/null", 0, &tree);
+  if (error == 0) error = set_attributes(tree, MOUNT_ATTR_RDONLY, 0);
+  return error == 0 ? place(tree, child.proc, path) : error;
 }
 
 int write_setting(int dir, const char* path, const char* value) noexcept {
   const auto fd =
-      static_cast<int>(::syscall(SYS_openat, dir, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+      static_cast<int>(sys::call(SYS_openat, dir, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0));
   if (fd < 0) return errno;
   const int error = write_all(fd, value, std::strlen(value));
   (void)::close(fd);
@@ -157,10 +181,9 @@ int lower_counts(int proc) noexcept {
   } kCounts[] = {{"sys/user/max_user_namespaces", "0", false},
                  {"sys/user/max_inotify_instances", "16", true},
                  {"sys/user/max_inotify_watches", "4096", true}};
-  struct stat info = {};
   for (const auto& count : kCounts) {
-    if (count.is_optional && is_missing(proc, count.name, &info)) continue;
-    if (const int error = write_setting(proc, count.name, count.most); error != 0) return error;
+    const int error = write_setting(proc, count.name, count.most);
+    if (error != 0 && !(error == ENOENT && count.is_optional)) return error;
   }
   return 0;
 }
@@ -176,7 +199,7 @@ int private_mounts(Child&) noexcept {
 // Attached on / as the only mount there: with a second one the detach in
 // enter_root would pop that one alone, and /.. would be the host.
 int make_root(Child& child) noexcept {
-  (void)::syscall(SYS_umask, 0);  // else 01777 directories would become 01755
+  (void)sys::call(SYS_umask, 0);  // else 01777 directories would become 01755
   const LaunchPlan& plan = child.plan;
   if (const int error = make_tmpfs(plan_text(plan, plan.root_size),
                                    plan_text(plan, plan.root_inodes), 0, &child.root);
@@ -199,7 +222,7 @@ int make_scratch(Child& child) noexcept {
   }
   // It has to be attached somewhere before parts of it can be cloned; its own
   // place is covered by the bind of its `box` directory later.
-  if (::syscall(SYS_mkdirat, child.root, "box", 0755) < 0) return errno;
+  if (sys::call(SYS_mkdirat, child.root, "box", 0755) < 0) return errno;
   if (sys::move_mount(child.scratch, child.root, "box") < 0) return errno;
   return make_directories(child, child.scratch, plan.scratch_directories);
 }
@@ -211,7 +234,7 @@ int make_skeleton(Child& child) noexcept {
   }
   for (const PlanSymlink& link : plan_list<PlanSymlink>(plan, plan.symlinks)) {
     child.object = link.path;
-    if (::syscall(SYS_symlinkat, plan_text(plan, link.target), child.root,
+    if (sys::call(SYS_symlinkat, plan_text(plan, link.target), child.root,
                   plan_text(plan, link.path)) < 0) {
       return errno;
     }
@@ -269,27 +292,13 @@ int protect_proc(Child& child) noexcept {
   LaunchPlan& plan = child.plan;
   // Before sys turns read-only.
   if (const int error = lower_counts(child.proc); error != 0) return error;
-  struct stat info = {};
   for (const Offset name : plan_list<Offset>(plan, plan.proc_read_only)) {
     child.object = name;
-    const char* path = plan_text(plan, name);
-    if (is_missing(child.proc, path, &info)) continue;
-    int tree = -1;
-    int error = clone_tree(child.proc, path, AT_RECURSIVE, &tree);
-    if (error == 0) error = set_attributes(tree, MOUNT_ATTR_RDONLY, AT_RECURSIVE);
-    if (error == 0) error = place(tree, child.proc, path);
-    if (error != 0) return error;
+    if (const int error = make_read_only(child, plan_text(plan, name)); error != 0) return error;
   }
   for (const Offset name : plan_list<Offset>(plan, plan.proc_masks)) {
     child.object = name;
-    const char* path = plan_text(plan, name);
-    if (is_missing(child.proc, path, &info)) continue;
-    int tree = -1;
-    int error = S_ISDIR(info.st_mode) ? clone_tree(child.scratch, "none", 0, &tree)
-                                      : clone_tree(child.root, "dev/null", 0, &tree);
-    if (error == 0) error = set_attributes(tree, MOUNT_ATTR_RDONLY, 0);
-    if (error == 0) error = place(tree, child.proc, path);
-    if (error != 0) return error;
+    if (const int error = mask(child, plan_text(plan, name)); error != 0) return error;
   }
   return 0;
 }
@@ -298,7 +307,7 @@ int protect_proc(Child& child) noexcept {
 // gone: results are collected through it.
 int send_box(Child& child) noexcept {
   const auto box = static_cast<int>(
-      ::syscall(SYS_openat, child.scratch, "box", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+      sys::call(SYS_openat, child.scratch, "box", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
   if (box < 0) return errno;
   const int error = send_report(child, SetupMessage::Kind::box_directory, box);
   (void)::close(box);
@@ -309,16 +318,16 @@ int send_box(Child& child) noexcept {
 // new root lies on / already, so that chroot reaches it, and verify_root judges
 // both alike.
 int enter_root(Child& child) noexcept {
-  if (::syscall(SYS_fchdir, child.root) < 0) return errno;
+  if (sys::call(SYS_fchdir, child.root) < 0) return errno;
   if (sys::pivot_root(".", ".") == 0) {
     if (sys::umount2(".", sys::kMountDetach) < 0) return errno;
   } else if (errno == EINVAL) {
-    if (::syscall(SYS_chroot, ".") < 0) return errno;
+    if (sys::call(SYS_chroot, ".") < 0) return errno;
     child.report.root_by_chroot = true;
   } else {
     return errno;
   }
-  return ::syscall(SYS_chdir, "/") < 0 ? errno : 0;
+  return sys::call(SYS_chdir, "/") < 0 ? errno : 0;
 }
 
 int verify_root(Child& child) noexcept {

@@ -16,7 +16,7 @@ namespace {
 
 // Away from the caller's terminal, which could be pushed input into, and a process
 // group of its own to signal. Here and not before the fork: pid 2 would be left in init's group.
-int start_session(Child&) noexcept { return ::syscall(SYS_setsid) < 0 ? errno : 0; }
+int start_session(Child&) noexcept { return sys::call(SYS_setsid) < 0 ? errno : 0; }
 
 int verify_capabilities(Child& child) noexcept {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -26,8 +26,10 @@ int verify_capabilities(Child& child) noexcept {
     if ((set.effective | set.permitted | set.inheritable) != 0) return EPERM;
   }
   for (unsigned long capability = 0; capability < child.plan.capability_count; ++capability) {
-    if (::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) return EPERM;
-    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0) != 0) return EPERM;
+    const int bounding = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    const int ambient = ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0);
+    if (bounding < 0 || ambient < 0) return errno;
+    if (bounding != 0 || ambient != 0) return EPERM;
   }
   return 0;
 }
@@ -43,7 +45,7 @@ int restrict_paths(Child& child) noexcept {
   for (const PlanPathRule& rule : plan_list<PlanPathRule>(plan, plan.path_rules)) {
     child.object = rule.path;
     const auto fd = static_cast<int>(
-        ::syscall(SYS_openat, AT_FDCWD, plan_text(plan, rule.path), O_PATH | O_CLOEXEC, 0));
+        sys::call(SYS_openat, AT_FDCWD, plan_text(plan, rule.path), O_PATH | O_CLOEXEC, 0));
     if (fd < 0) return errno;
     landlock_path_beneath_attr beneath = {};
     beneath.allowed_access = rule.access;
@@ -61,10 +63,10 @@ int restrict_paths(Child& child) noexcept {
 // CAP_SYS_RESOURCE can't, and need not.
 int set_rlimit(const PlanRlimit& wanted) noexcept {
   rlimit64 limit = {};
-  if (::syscall(SYS_prlimit64, 0, wanted.resource, nullptr, &limit) < 0) return errno;
+  if (sys::call(SYS_prlimit64, 0, wanted.resource, nullptr, &limit) < 0) return errno;
   if (wanted.hard < limit.rlim_max) limit.rlim_max = wanted.hard;
   limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
-  return ::syscall(SYS_prlimit64, 0, wanted.resource, &limit, nullptr) < 0 ? errno : 0;
+  return sys::call(SYS_prlimit64, 0, wanted.resource, &limit, nullptr) < 0 ? errno : 0;
 }
 
 int set_rlimits(Child& child) noexcept {
@@ -94,17 +96,29 @@ int reset_signals(Child&) noexcept {
   const KernelAction standard = {};
   for (int signal = 1; signal <= 64; ++signal) {
     if (signal == SIGKILL || signal == SIGSTOP) continue;
-    if (::syscall(SYS_rt_sigaction, signal, &standard, nullptr, 8) < 0) return errno;
+    if (sys::call(SYS_rt_sigaction, signal, &standard, nullptr, 8) < 0) return errno;
   }
   const std::uint64_t none = 0;
-  return ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, 8) < 0 ? errno : 0;
+  return sys::call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, 8) < 0 ? errno : 0;
+}
+
+// Not a moment runs beside an init that could still fail, or holds a capability: what init can't
+// do, it says, and ends all. Mostly it was faster than the steps above.
+int await_init(Child& child) noexcept {
+  (void)::close(child.tell_program);
+  char armed = 0;
+  const auto got = sys::call(SYS_read, child.armed_by_init, &armed, 1);
+  if (got < 0) return errno;
+  if (got == 0) ::_exit(kSetupFailed);  // init told why
+  (void)::close(child.armed_by_init);
+  return 0;
 }
 
 // The kernel stops a traced process at its exec, before it runs anything (ptrace(2)). The
 // tracer is init, which never lets it go on.
 int hold_at_exec(Child& child) noexcept {
   if (!child.plan.hold_at_exec) return 0;
-  return ::syscall(SYS_ptrace, PTRACE_TRACEME, 0, nullptr, nullptr) < 0 ? errno : 0;
+  return sys::call(SYS_ptrace, PTRACE_TRACEME, 0, nullptr, nullptr) < 0 ? errno : 0;
 }
 
 // The descriptor that notifies of refused calls; -1 with errno where there can be none.
@@ -151,7 +165,7 @@ int exec_program(Child& child) noexcept {
   int error = ENOENT;
   for (const Offset path : plan_list<Offset>(plan, plan.exec_paths)) {
     child.object = path;
-    (void)::syscall(SYS_execve, plan_text(plan, path), argv, environment);
+    (void)sys::call(SYS_execve, plan_text(plan, path), argv, environment);
     if (errno == EACCES) {
       error = EACCES;
     } else if (errno != ENOENT && errno != ENOTDIR) {
@@ -173,6 +187,7 @@ constexpr Step kSteps[] = {
     {SetupStep::restrict_paths, restrict_paths},  // after the pivot: rules mean the box's paths
     {SetupStep::set_rlimits, set_rlimits},        // after the last descriptor of our own was opened
     {SetupStep::reset_signals, reset_signals},
+    {SetupStep::await_init, await_init},          // late: in the meantime it has got ready
     {SetupStep::hold_at_exec, hold_at_exec},      // the filter refuses it
     {SetupStep::install_filter, install_filter},  // late: no step above has to pass the filter
     {SetupStep::limit_files, limit_files},        // after the listener was sent

@@ -34,10 +34,10 @@ int mount_terminals(Child& child, int* mount) noexcept {
 // The kernel's own beginning, with UTF-8: erasing takes back whole characters then.
 int set_terminal(int terminal, const winsize& size) noexcept {
   termios settings = {};
-  if (::syscall(SYS_ioctl, terminal, TCGETS, &settings) < 0) return errno;
+  if (sys::call(SYS_ioctl, terminal, TCGETS, &settings) < 0) return errno;
   settings.c_iflag |= IUTF8;
-  if (::syscall(SYS_ioctl, terminal, TCSETS, &settings) < 0) return errno;
-  return ::syscall(SYS_ioctl, terminal, TIOCSWINSZ, &size) < 0 ? errno : 0;
+  if (sys::call(SYS_ioctl, terminal, TCSETS, &settings) < 0) return errno;
+  return sys::call(SYS_ioctl, terminal, TIOCSWINSZ, &size) < 0 ? errno : 0;
 }
 
 }  // namespace
@@ -47,12 +47,12 @@ int make_terminal(Child& child) noexcept {
   int mount = -1;
   if (const int error = mount_terminals(child, &mount); error != 0) return error;
   const auto master = static_cast<int>(
-      ::syscall(SYS_openat, mount, "ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0));
+      sys::call(SYS_openat, mount, "ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0));
   if (master < 0) return errno;
   const int unlocked = 0;
-  if (::syscall(SYS_ioctl, master, TIOCSPTLCK, &unlocked) < 0) return errno;
+  if (sys::call(SYS_ioctl, master, TIOCSPTLCK, &unlocked) < 0) return errno;
   child.terminal =
-      static_cast<int>(::syscall(SYS_ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+      static_cast<int>(sys::call(SYS_ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (child.terminal < 0) return errno;
   int error = set_terminal(child.terminal, child.plan.terminal_size);
   if (error == 0) error = send_report(child, SetupMessage::Kind::terminal, master);
@@ -64,7 +64,7 @@ int make_terminal(Child& child) noexcept {
 // Stdin is the terminal by now; Ctrl-C and a hang-up reach the program from here on.
 int take_terminal(Child& child) noexcept {
   if (!child.plan.own_terminal) return 0;
-  return ::syscall(SYS_ioctl, 0, TIOCSCTTY, 0) < 0 ? errno : 0;
+  return sys::call(SYS_ioctl, 0, TIOCSCTTY, 0) < 0 ? errno : 0;
 }
 
 }  // namespace wardcase::sandbox

@@ -91,7 +91,7 @@ HostFacts observe_host() {
   (void)::uname(&system);  // fails only on a bad address
   facts.kernel_release = system.release;
   facts.is_root = ::geteuid() == 0;
-  facts.can_choose_ids = can_choose_ids();
+  facts.can_choose_ids = can_choose_ids().value_or(false);
   facts.probe = probe_box();
   facts.max_user_namespaces = setting("/proc/sys/user/max_user_namespaces");
   facts.unprivileged_userns_clone = setting("/proc/sys/kernel/unprivileged_userns_clone");
@@ -99,7 +99,7 @@ HostFacts observe_host() {
       setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
   facts.is_filtered = is_said("/proc/self/status", "\nSeccomp:\t2");
   facts.is_proc_covered = is_said("/proc/self/mountinfo", " /proc/");
-  facts.landlock_abi = landlock_abi();
+  facts.landlock_abi = landlock_abi().value_or(0);
   facts.cgroups = try_cgroups();
   facts.has_user_manager = has_user_manager();
   rlimit limit = {};

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
 #include "sandbox/sys/files.h"
+#include "sandbox/sys/retry.h"
 
 namespace wardcase::sandbox {
 namespace {
@@ -81,8 +83,11 @@ sys::Result<sys::UniqueFd> make_mount_namespace_ids(std::uint32_t owner_uid,
   if (mapped) mapped = write_map(pid, "gid_map", one_id(owner_gid, box.host_gid));
   sys::Result<sys::UniqueFd> space =
       sys::open_at(AT_FDCWD, process_file(pid, "ns/user").c_str(), O_RDONLY);
-  (void)::kill(pid, SIGKILL);
-  (void)::waitpid(pid, nullptr, __WALL);  // __WALL: it sends no SIGCHLD at its end
+  // It stands on our stack: we go on when it is gone, and only then.
+  while (::kill(pid, SIGKILL) < 0 && errno != ESRCH) {
+  }
+  // __WALL: it sends no SIGCHLD at its end.
+  (void)sys::retry_eintr([&] { return ::waitpid(pid, nullptr, __WALL); });
   if (!mapped) return tl::unexpected(mapped.error());
   return space;
 }

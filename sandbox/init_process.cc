@@ -19,8 +19,9 @@
 namespace wardcase::sandbox {
 namespace {
 
-constexpr int kLife = 0;  // init's only two descriptors
+constexpr int kLife = 0;  // init's only two descriptors, once the third has served
 constexpr int kSignals = 1;
+constexpr int kProgram = 2;
 
 // /proc/1/environ would show the supervisor's environment, secrets included.
 int hide_init(Child& child) noexcept {
@@ -30,17 +31,18 @@ int hide_init(Child& child) noexcept {
   return 0;
 }
 
-int keep_two_descriptors(Child& child) noexcept {
+int keep_descriptors(Child& child) noexcept {
   const std::uint64_t child_ended = 1ULL << (SIGCHLD - 1);
   // SFD_NONBLOCK and SFD_CLOEXEC are those of open(2).
   const auto signals = static_cast<int>(
-      ::syscall(SYS_signalfd4, -1, &child_ended, sizeof child_ended, SFD_NONBLOCK | SFD_CLOEXEC));
+      sys::call(SYS_signalfd4, -1, &child_ended, sizeof child_ended, SFD_NONBLOCK | SFD_CLOEXEC));
   if (signals < 0) return errno;
   const int life = child.fd(child.plan.life);
-  if (::syscall(SYS_dup3, life, kLife, O_CLOEXEC) < 0) return errno;
-  if (::syscall(SYS_dup3, signals, kSignals, O_CLOEXEC) < 0) return errno;
+  if (sys::call(SYS_dup3, life, kLife, O_CLOEXEC) < 0) return errno;
+  if (sys::call(SYS_dup3, signals, kSignals, O_CLOEXEC) < 0) return errno;
+  if (sys::call(SYS_dup3, child.tell_program, kProgram, O_CLOEXEC) < 0) return errno;
   child.channel = kLife;  // the setup socket goes: its end of file must mean the program's exec
-  return sys::close_range(2, ~0U, 0) < 0 ? errno : 0;
+  return sys::close_range(kProgram + 1, ~0U, 0) < 0 ? errno : 0;
 }
 
 int install_init_filter(Child& child) noexcept {
@@ -50,18 +52,31 @@ int install_init_filter(Child& child) noexcept {
   return sys::seccomp_set_filter(0, program) < 0 ? errno : 0;
 }
 
+// By sendmsg, which the filter has to let through anyway.
+int release_program(Child&) noexcept {
+  char armed = 1;
+  iovec part = {&armed, 1};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (sys::call(SYS_sendmsg, kProgram, &message, MSG_NOSIGNAL) < 0) return errno;
+  (void)::close(kProgram);
+  return 0;
+}
+
 constexpr Step kSteps[] = {
     {SetupStep::hide_init, hide_init},  // soonest: the program is about to run
     {SetupStep::drop_init_capabilities, drop_capabilities},
     {SetupStep::die_with_supervisor, die_with_parent},  // after the ids changed: that clears it
     {SetupStep::forbid_init_privileges, forbid_new_privileges},
-    {SetupStep::keep_two_descriptors, keep_two_descriptors},
+    {SetupStep::keep_descriptors, keep_descriptors},
     {SetupStep::install_init_filter, install_init_filter},
+    {SetupStep::release_program, release_program},  // nothing of ours can fail after it
 };
 
 std::uint64_t now_ms() noexcept {
   timespec now = {};
-  (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  (void)sys::call(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
          static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
 }
@@ -73,25 +88,42 @@ void let_orphans_vanish() noexcept {
     std::uint64_t handler, flags, restorer, mask;
   };
   const KernelAction ignore = {1, 0, 0, 0};  // SIG_IGN
-  (void)::syscall(SYS_rt_sigaction, SIGCHLD, &ignore, nullptr, 8);
+  (void)sys::call(SYS_rt_sigaction, SIGCHLD, &ignore, nullptr, 8);
+}
+
+// What fails here has no one to be told to, and nobody else can do it: it is tried again, as long
+// as it can be a passing want of memory.
+template <typename Call>
+auto insist(Call call) noexcept {
+  constexpr int kTries = 1000;
+  auto result = call();
+  for (int i = 0; i < kTries && result < 0 && errno != ECHILD; ++i) result = call();
+  return result;
 }
 
 // True once the program's end was told.
 bool reap(Child& child) noexcept {
   for (;;) {
     siginfo_t ended = {};
-    if (::syscall(SYS_waitid, P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT, nullptr) < 0) {
-      return false;
-    }
+    const auto look = [&]() noexcept {
+      return sys::call(SYS_waitid, P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT, nullptr);
+    };
+    if (insist(look) < 0) return false;
     if (ended.si_pid == 0) return false;
     if (ended.si_pid == child.program) {
       child.report.end_code = ended.si_code;
       child.report.end_status = ended.si_status;
-      (void)send_report(child, SetupMessage::Kind::program_ended, -1);
+      const auto tell = [&]() noexcept {
+        return send_report(child, SetupMessage::Kind::program_ended, -1) == 0 ? 0 : -1;
+      };
+      if (insist(tell) < 0) ::_exit(1);  // the supervisor hears of that, at least
       let_orphans_vanish();
       return true;
     }
-    (void)::syscall(SYS_waitid, P_PID, ended.si_pid, &ended, WEXITED | WNOHANG, nullptr);
+    const pid_t orphan = ended.si_pid;
+    (void)insist([&]() noexcept {
+      return sys::call(SYS_waitid, P_PID, orphan, &ended, WEXITED | WNOHANG, nullptr);
+    });
   }
 }
 
@@ -107,12 +139,13 @@ void become_init(Child& child) noexcept {
     const timespec wait = {static_cast<time_t>((end - now) / 1000),
                            static_cast<long>((end - now) % 1000 * 1'000'000)};
     pollfd ready[2] = {{kLife, POLLIN, 0}, {kSignals, POLLIN, 0}};
-    const auto count = ::syscall(SYS_ppoll, ready, told ? 1 : 2, &wait, nullptr, 8);
-    if (count < 0 && errno != EINTR) ::_exit(1);
+    const auto count = insist(
+        [&]() noexcept { return sys::call(SYS_ppoll, ready, told ? 1 : 2, &wait, nullptr, 8); });
+    if (count < 0) ::_exit(1);
     if (ready[0].revents != 0) ::_exit(0);  // nothing is ever said to us: it closed
     if (told || ready[1].revents == 0) continue;
     signalfd_siginfo signal = {};
-    (void)!::read(kSignals, &signal, sizeof signal);
+    (void)!::read(kSignals, &signal, sizeof signal);  // what it failed to take wakes us again
     told = reap(child);
   }
 }

@@ -3,6 +3,7 @@
 #include "sandbox/landlock.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "sandbox/sys/kernel.h"
 
@@ -28,9 +29,12 @@ std::size_t attribute_size(int abi) {
 
 }  // namespace
 
-int landlock_abi() {
+sys::Result<int> landlock_abi() {
   const int abi = sys::landlock_create_ruleset(nullptr, 0, sys::kLandlockVersion);
-  return std::max(abi, 0);
+  if (abi >= 0) return abi;
+  // Not built in, not enabled at boot, or hidden by a filter around us: landlock(7).
+  if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM) return 0;
+  return tl::unexpected(sys::errno_error("ask for Landlock"));
 }
 
 void put_landlock_into(PlanBuilder& plan, const LaunchRequest& request,

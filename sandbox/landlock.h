@@ -7,12 +7,13 @@
 #include "sandbox/box_layout.h"
 #include "sandbox/launch_plan.h"
 #include "sandbox/launch_request.h"
+#include "sandbox/sys/error.h"
 
 namespace wardcase::sandbox {
 
 // The Landlock ABI of this kernel; 0 where it is off. Below 2 it is not used:
 // ABI 1 forbids every rename between directories, which breaks git and pip.
-[[nodiscard]] int landlock_abi();
+[[nodiscard]] sys::Result<int> landlock_abi();
 inline constexpr int kLowestLandlockAbi = 2;
 
 // Writes the rules into the plan: all may be read and executed; only the

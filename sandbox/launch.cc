@@ -260,7 +260,9 @@ sys::Status offer_to_oom_killer(pid_t init) {
 sys::Status release(Box& box, const BoxIds& ids) {
   if (auto mapped = write_id_maps(box.init, ids); !mapped) return mapped;
   if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
-  if (::send(box.setup.get(), "g", 1, MSG_NOSIGNAL) != 1) {
+  const auto sent =
+      sys::retry_eintr([&]() noexcept { return ::send(box.setup.get(), "g", 1, MSG_NOSIGNAL); });
+  if (sent != 1) {
     return tl::unexpected(sys::errno_error("release the child"));
   }
   return {};
@@ -293,13 +295,14 @@ Box::~Box() {
 }
 
 void Box::kill_init() const {
-  if (init > 0) (void)sys::pidfd_send_signal(init_pidfd.get(), SIGKILL, 0);
+  if (init > 0) sys::kill_child(init_pidfd.get());
 }
 
 void Box::reap() {
   if (init <= 0) return;
   siginfo_t ended = {};
-  (void)::waitid(P_PID, static_cast<id_t>(std::exchange(init, -1)), &ended, WEXITED);
+  const auto id = static_cast<id_t>(std::exchange(init, -1));
+  (void)sys::retry_eintr([&]() noexcept { return ::waitid(P_PID, id, &ended, WEXITED); });
 }
 
 std::string_view Box::text(Offset at) const {

@@ -43,9 +43,9 @@ constexpr std::uint32_t kMinusOne = 0xffff'ffff;  // syscall(-1) asks what an un
 // All that init's loop needs (init_process.cc), and nothing that starts,
 // opens or changes anything.
 constexpr long kInitCalls[] = {
-    SYS_ppoll,        SYS_read,          SYS_waitid,      SYS_sendmsg,
-    SYS_recvfrom,     SYS_recvmsg,       SYS_exit_group,  SYS_restart_syscall,
-    SYS_rt_sigreturn, SYS_clock_gettime, SYS_rt_sigaction};
+    SYS_ppoll,        SYS_read,          SYS_waitid,       SYS_sendmsg,
+    SYS_recvfrom,     SYS_recvmsg,       SYS_exit_group,   SYS_restart_syscall,
+    SYS_rt_sigreturn, SYS_clock_gettime, SYS_rt_sigaction, SYS_close};
 
 std::uint32_t return_value(Answer answer) {
   switch (answer) {

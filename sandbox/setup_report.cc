@@ -50,6 +50,7 @@ constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"restrict_paths", "restrict paths by Landlock"},
     {"set_rlimits", "set the resource limits"},
     {"reset_signals", "reset signals"},
+    {"await_init", "wait for init"},
     {"hold_at_exec", "arrange to be held at its start"},
     {"install_filter", "install the system call filter"},
     {"limit_files", "limit the open files"},
@@ -59,8 +60,9 @@ constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"drop_init_capabilities", "drop init's capabilities"},
     {"die_with_supervisor", "arrange to die with the supervisor"},
     {"forbid_init_privileges", "forbid new privileges to init"},
-    {"keep_two_descriptors", "close init's descriptors"},
+    {"keep_descriptors", "close init's descriptors"},
     {"install_init_filter", "install init's system call filter"},
+    {"release_program", "let the program begin"},
 }};
 
 const StepText& text_of(SetupStep step) {

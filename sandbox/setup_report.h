@@ -51,6 +51,7 @@ enum class SetupStep : std::uint8_t {
   restrict_paths,
   set_rlimits,
   reset_signals,
+  await_init,
   hold_at_exec,
   install_filter,
   limit_files,
@@ -61,11 +62,12 @@ enum class SetupStep : std::uint8_t {
   drop_init_capabilities,
   die_with_supervisor,
   forbid_init_privileges,
-  keep_two_descriptors,
+  keep_descriptors,
   install_init_filter,
+  release_program,
 };
 inline constexpr std::size_t kSetupStepCount =
-    static_cast<std::size_t>(SetupStep::install_init_filter) + 1;
+    static_cast<std::size_t>(SetupStep::release_program) + 1;
 
 // What the step does, in words that complete "could not ...".
 [[nodiscard]] std::string_view step_words(SetupStep step);

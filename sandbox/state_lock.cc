@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include <optional>
 
 #include "sandbox/sys/files.h"
+#include "sandbox/sys/random.h"
 #include "sandbox/sys/retry.h"
 
 namespace wardcase::sandbox {
@@ -176,7 +176,7 @@ sys::Result<IdLease> IdLease::take(const std::string& directory) {
   }
   // A random start keeps concurrent boxes from probing the same ids in turn.
   std::uint32_t start = 0;
-  if (::getrandom(&start, sizeof start, 0) != static_cast<ssize_t>(sizeof start)) {
+  if (!sys::draw_random(&start, sizeof start)) {
     return tl::unexpected(sys::errno_error("draw a random number"));
   }
   for (std::uint32_t i = 0; i < kPoolCount; ++i) {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/sys/error.h"
+#include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
@@ -33,9 +35,11 @@ constexpr int kFailed = 125;
 bool fill_standard_descriptors() {
   int fd = -1;
   do {
-    fd = ::open("/dev/null", O_RDWR);
+    fd = wardcase::sys::retry_eintr([] { return ::open("/dev/null", O_RDWR); });
   } while (fd >= 0 && fd <= STDERR_FILENO);
-  return fd >= 0 && ::close(fd) == 0;
+  if (fd < 0) return false;
+  (void)::close(fd);
+  return true;
 }
 
 // Dispositions and an ignored SIGCHLD are inherited, and would hide the end of
@@ -74,8 +78,13 @@ int dispatch(std::span<const std::string> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (!fill_standard_descriptors() || !reset_signals()) return kFailed;
   try {
+    if (!fill_standard_descriptors()) {
+      const auto error = wardcase::sys::errno_error("open '/dev/null'");
+      Console(Verbosity::normal).say(error.message());
+      return kFailed;
+    }
+    if (!reset_signals()) return kFailed;
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     return dispatch(words);
   } catch (const std::exception& error) {  // memory is out; all else comes as a result

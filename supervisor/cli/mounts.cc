@@ -123,8 +123,10 @@ sys::Result<policies::Mount> parse_workspace(std::string_view text) {
   if (text.empty()) return tl::unexpected(sys::plain_error("write DIR, DIR:ro or DIR:rw"));
   auto source = checked_source(std::string(text));
   if (!source) return tl::unexpected(std::move(source).error());
-  std::error_code ignored;  // what can't be looked at is no directory
-  if (!fs::is_directory(*source, ignored)) {
+  std::error_code error;
+  const bool is_directory = fs::is_directory(*source, error);
+  if (error) return tl::unexpected(sys::Error{error.value(), "look at '" + *source + "'"});
+  if (!is_directory) {
     return tl::unexpected(sys::plain_error("'" + *source + "' is not a directory"));
   }
   return policies::Mount{*std::move(source), "/box", mode};

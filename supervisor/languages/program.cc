@@ -125,7 +125,9 @@ Filled fill_file(const ProgramSource& source, RunSpec& spec) {
   if (!content) return no_content(is_file ? source.text : "-", content.error());
 
   const bool runs_itself = language == nullptr && !source.interpreter;
-  if (runs_itself && !starts_like_executable(content->get())) {
+  const auto is_executable = starts_like_executable(content->get());
+  if (!is_executable) return no_content(is_file ? source.text : "-", is_executable.error());
+  if (runs_itself && !*is_executable) {
     return cannot_execute(kNotExecutable, "run '" + source.text +
                                               "': can't tell its language; name it with -l " +
                                               language_names("|"));
@@ -140,16 +142,26 @@ Filled fill_file(const ProgramSource& source, RunSpec& spec) {
 }
 
 // What languages want of /etc; as with the environment, of all of them.
-void show_etc(RunSpec& spec) {
+Filled show_etc(RunSpec& spec) {
   for (const policies::Language& language : policies::languages()) {
     for (const std::string_view path : language.etc_paths) {
       std::error_code error;
       const fs::path real = fs::canonical(path, error);
-      if (error) continue;  // this host has none
+      const bool is_absent = error == std::errc::no_such_file_or_directory ||
+                             error == std::errc::not_a_directory ||
+                             error == std::errc::permission_denied ||
+                             error == std::errc::too_many_symbolic_link_levels;
+      if (is_absent) continue;  // this host has none, or none for its caller
+      if (error) {
+        const sys::Error failed = {error.value(), "look at '" + std::string(path) + "'"};
+        return tl::unexpected(
+            ProgramFailure{RunStatus::setup_failed, std::nullopt, failed.message()});
+      }
       spec.system_mounts.push_back(
           {real.string(), std::string(path), policies::MountMode::read_only});
     }
   }
+  return {};
 }
 
 }  // namespace
@@ -164,7 +176,7 @@ Filled fill_program(const ProgramSource& source, const std::vector<std::string>&
   }
   spec.environment =
       standard_environment(limits, spec.terminal ? Audience::at_terminal : Audience::nobody);
-  show_etc(spec);
+  if (auto shown = show_etc(spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
   } else if (auto filled = fill_file(source, spec); !filled) {

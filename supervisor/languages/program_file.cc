@@ -83,10 +83,11 @@ sys::Result<sys::UniqueFd> open_program(const std::string& path) {
   return read_into_memory(file.get());
 }
 
-bool starts_like_executable(int fd) {
+sys::Result<bool> starts_like_executable(int fd) {
   std::array<char, 4> start = {};
   const ssize_t got = sys::retry_eintr([&] { return ::pread(fd, start.data(), start.size(), 0); });
-  const std::string_view head(start.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (got < 0) return tl::unexpected(sys::errno_error("read it"));
+  const std::string_view head(start.data(), static_cast<std::size_t>(got));
   return head.starts_with("#!") || head == "\177ELF";
 }
 

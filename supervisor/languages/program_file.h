@@ -27,6 +27,6 @@ inline constexpr std::uint64_t kMaxProgramBytes = 64 << 20;
 [[nodiscard]] sys::Result<sys::UniqueFd> text_in_memory(std::string_view text);
 
 // Whether the kernel can execute the file itself: it begins as an ELF file or with "#!".
-[[nodiscard]] bool starts_like_executable(int fd);
+[[nodiscard]] sys::Result<bool> starts_like_executable(int fd);
 
 }  // namespace wardcase::supervisor

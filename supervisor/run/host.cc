@@ -15,12 +15,14 @@ namespace {
 
 constexpr std::uint64_t kCountableFiles = 1'000'000;  // a second or two, and 64 MB meanwhile
 
-std::vector<unsigned> usable_cpus() {
+sys::Result<std::vector<unsigned>> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<unsigned> cpus;
-  // A host with more processors than the set holds gives EINVAL: then one is assumed.
-  if (::sched_getaffinity(0, sizeof set, &set) < 0) return {0};
+  // A host with more processors than the set holds gives EINVAL.
+  if (::sched_getaffinity(0, sizeof set, &set) < 0) {
+    return tl::unexpected(sys::errno_error("ask which processors we may use"));
+  }
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
@@ -29,10 +31,19 @@ std::vector<unsigned> usable_cpus() {
 
 }  // namespace
 
+template <typename T>
+T Host::take(sys::Result<T> found, T otherwise) {
+  if (found) return *std::move(found);
+  checked_ = tl::unexpected(std::move(found).error());
+  return otherwise;
+}
+
 Host::Host(const HostOverrides& overrides, EnterGroup enter_group)
-    : can_choose_ids_(overrides.can_choose_ids.value_or(sandbox::can_choose_ids())),
-      cpus_(usable_cpus()),
-      landlock_abi_(overrides.landlock_abi.value_or(sandbox::landlock_abi())),
+    : can_choose_ids_(overrides.can_choose_ids ? *overrides.can_choose_ids
+                                               : take(sandbox::can_choose_ids(), false)),
+      cpus_(take(usable_cpus(), {0})),
+      landlock_abi_(overrides.landlock_abi ? *overrides.landlock_abi
+                                           : take(sandbox::landlock_abi(), 0)),
       countable_files_(overrides.countable_files.value_or(kCountableFiles)),
       mountinfo_(overrides.mountinfo),
       enter_group_(std::move(enter_group)) {}

@@ -32,8 +32,10 @@ class Host {
   // had; it is called once, for who has none on a host with v2.
   using EnterGroup = std::function<sys::Status()>;
 
-  // Looks, and changes nothing yet. Never fails: what is missing shows later, to who needs it.
+  // Looks, and changes nothing yet. What could not be looked at is check()'s to tell; whoever
+  // runs anything asks it first, since what stands here then is a guess.
   explicit Host(const HostOverrides& overrides = {}, EnterGroup enter_group = nullptr);
+  [[nodiscard]] const sys::Status& check() const { return checked_; }
 
   // Root with the capabilities to give boxes ids of their own (sandbox/capabilities.h).
   [[nodiscard]] bool can_choose_ids() const { return can_choose_ids_; }
@@ -66,6 +68,10 @@ class Host {
   sys::Result<std::unique_ptr<sandbox::Cgroup>> make_leaf(const sandbox::CgroupLimits& limits,
                                                           std::string* why);
 
+  template <typename T>
+  T take(sys::Result<T> found, T otherwise);
+
+  sys::Status checked_;  // before what is found by looking
   bool can_choose_ids_;
   std::vector<unsigned> cpus_;
   int landlock_abi_;

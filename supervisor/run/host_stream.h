@@ -54,12 +54,14 @@ class HostWriter {
 // Relays a host descriptor (our stdin, or a file) to the program's stdin pipe,
 // with the same care, reading at most 64 KiB ahead of the program; closes the pipe at
 // end of file, on an error, and when the program closes its end. A terminal is read only
-// when it has something.
+// when it has something. An error is told by errno: what the program got is not all. The
+// end of a terminal (EIO) and a program that reads no more (EPIPE) are none.
 class StdinPump {
  public:
   // `source`: stdin itself is given as a duplicate. `sink`: non-blocking pipe end.
   static sys::Result<std::unique_ptr<StdinPump>> open(EventLoop& loop, sys::UniqueFd source,
-                                                      sys::UniqueFd sink);
+                                                      sys::UniqueFd sink,
+                                                      std::function<void(int)> on_broken);
   StdinPump(const StdinPump&) = delete;
   StdinPump& operator=(const StdinPump&) = delete;
   virtual ~StdinPump() = default;

@@ -26,8 +26,11 @@ std::size_t capacity_of(int fd) {
 
 }  // namespace
 
-OutputPump::OutputPump(EventLoop& loop, Sink sink, Mover mover)
-    : loop_(loop), sink_(std::move(sink)), mover_(std::move(mover)) {}
+OutputPump::OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken, Mover mover)
+    : loop_(loop),
+      sink_(std::move(sink)),
+      on_broken_(std::move(on_broken)),
+      mover_(std::move(mover)) {}
 
 OutputPump::~OutputPump() { close(); }
 
@@ -39,8 +42,8 @@ sys::Status OutputPump::open(sys::UniqueFd source) {
 }
 
 // Edge-triggered without events: a hang-up, which can't be masked, is then told
-// once and does not turn the loop. Changing a watch needs no memory and so
-// cannot fail, as forgetting it and watching anew could.
+// once and does not turn the loop. Changing a watch needs no memory, unlike
+// forgetting it and watching anew.
 void OutputPump::pause() {
   paused_ = true;
   if (source_.is_open()) (void)loop_.change(source_.get(), EPOLLET);
@@ -48,7 +51,11 @@ void OutputPump::pause() {
 
 void OutputPump::resume() {
   paused_ = false;
-  if (source_.is_open()) (void)loop_.change(source_.get(), EPOLLIN);
+  if (!source_.is_open()) return;
+  if (auto changed = loop_.change(source_.get(), EPOLLIN); !changed) {
+    close();
+    on_broken_(changed.error().code);
+  }
 }
 
 void OutputPump::on_readable() {
@@ -72,7 +79,7 @@ void OutputPump::close() {
   source_.reset();
 }
 
-// Returns how many bytes came; closes at the end (EIO: of a pty). On the heap no page
+// Returns how many bytes came; closes at the end. On the heap no page
 // of the chunk is touched but those that were read into; a stack is probed and cleared.
 std::size_t OutputPump::read_chunk() {
   const auto chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
@@ -82,7 +89,10 @@ std::size_t OutputPump::read_chunk() {
     sink_({chunk.get(), static_cast<std::size_t>(n)});
     return static_cast<std::size_t>(n);
   }
-  if (n == 0 || errno != EAGAIN) close();
+  if (n < 0 && errno == EAGAIN) return 0;
+  const int error = n < 0 ? errno : 0;
+  close();
+  if (error != 0) on_broken_(error);
   return 0;
 }
 

@@ -16,15 +16,16 @@ namespace wardcase::supervisor {
 // Reads one output pipe of the program. One chunk a wake-up and no more: a
 // program that writes without pause must not hold the loop away from its own
 // deadline. The sink may pause and close the pump, but not destroy it. At end of
-// file the pump closes itself.
+// file the pump closes itself, and when reading fails, which it tells by errno.
 class OutputPump {
  public:
   using Sink = std::function<void(std::string_view)>;
+  using OnBroken = std::function<void(int)>;
   // Moves bytes on from a pipe that has some, where they need not be seen; returns how
   // many (0: the pump was paused), or nullopt: they go to the sink.
   using Mover = std::function<std::optional<std::size_t>(int pipe)>;
 
-  OutputPump(EventLoop& loop, Sink sink, Mover mover = nullptr);
+  OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken, Mover mover = nullptr);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
   ~OutputPump();
@@ -45,6 +46,7 @@ class OutputPump {
 
   EventLoop& loop_;
   Sink sink_;
+  OnBroken on_broken_;
   Mover mover_;
   sys::UniqueFd source_;
   bool paused_ = false;

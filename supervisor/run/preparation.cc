@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #include "supervisor/run/preparation.h"
 
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "policies/syscall_policy.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp_filter.h"
+#include "sandbox/sys/random.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -44,7 +44,7 @@ std::vector<unsigned> choose_cpus(const std::vector<unsigned>& usable, std::uint
   const std::uint64_t count = (millicpus + kMilli - 1) / kMilli;
   if (count >= usable.size()) return usable;
   std::uint32_t random = 0;
-  (void)!::getrandom(&random, sizeof random, 0);  // any start will do
+  (void)sys::draw_random(&random, sizeof random);  // any start will do
   std::vector<unsigned> chosen;
   for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(usable[(random + i) % usable.size()]);
   return chosen;
@@ -385,6 +385,7 @@ sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
         "': a box without namespaces (confinement = \"landlock\") "
         "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
   }
+  if (!host.check()) return host.check();
   auto settled = settle_limits(spec, host, made);
   settle_own_enforcement(spec, made);
   if (settled) settled = settle_ids(host, made);

@@ -3,8 +3,8 @@
 #include "supervisor/run/run.h"
 
 #include <signal.h>
-#include <sys/random.h>
 
+#include "sandbox/sys/random.h"
 #include "supervisor/run/run_state.h"
 
 namespace wardcase::supervisor {
@@ -66,8 +66,8 @@ std::string make_id(std::string_view prefix) {
   constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
   constexpr int kLength = 26;  // 26 x 5 bits hold 128
   std::array<unsigned char, kLength> random = {};
-  // At most 256 bytes are never cut short; the pool is ready long before us (getrandom(2)).
-  (void)!::getrandom(random.data(), random.size(), 0);
+  // Ids and locks bear this name: none at all is better than one that another has.
+  WARDCASE_CHECK(sys::draw_random(random.data(), random.size()));
   std::string id(prefix);
   for (const unsigned char byte : random) id += kDigits[byte % kDigits.size()];
   return id;

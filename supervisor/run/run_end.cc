@@ -73,6 +73,23 @@ void Run::Impl::terminate(RunStatus status, std::string error) {
   });
 }
 
+// That nothing ran can only be said of a box that was never ready: finish() looks.
+void Run::Impl::lose_track(std::string_view what, int error) {
+  has_lost_track = has_lost_track || !has_cause;
+  set_cause(RunStatus::setup_failed, sys::Error{error, std::string(what)}.message());
+  kill_tree();
+}
+
+// Whether it said so in what was not read yet.
+bool Run::Impl::said_ready() {
+  ReceivedMessage received;
+  while (!is_ready && box.setup.is_open() &&
+         receive_message(box.setup.get(), received) == ChannelState::message) {
+    is_ready = received.message.kind == SetupMessage::Kind::ready;
+  }
+  return is_ready;
+}
+
 // By pidfd from kernel 6.9; before that by number, which is safe as long as init
 // leaves the program unreaped.
 void Run::Impl::signal_group(int signal) const {
@@ -108,6 +125,10 @@ void Run::Impl::drain_life() {
         return;
       case ChannelState::closed:
         loop.forget(box.life.get());  // kept open: its closing would be an order to init
+        return;
+      case ChannelState::broken:
+        loop.forget(box.life.get());
+        if (!has_ended) lose_track("hear how the program ends", received.error);
         return;
       case ChannelState::message:
         break;
@@ -193,6 +214,7 @@ void Run::Impl::finish() {
   phase = Phase::killing;
   forget_box();
   box.reap();
+  if (has_lost_track && said_ready()) record.status = RunStatus::lost;
   for (StreamState& stream : streams) {
     if (stream.pump) stream.pump->drain();
   }
@@ -269,6 +291,9 @@ void Run::Impl::fail_before_launch(RunStatus status, std::string error) {
   phase = Phase::killing;
   record.setup = std::chrono::duration_cast<microseconds>(Clock::now() - started_at);
   forget_box();
+  box.kill_init();
+  box.reap();
+  if (said_ready()) record.status = RunStatus::lost;
   box = sandbox::Box();
   host.sweep();  // what stands in our way may be a dead one's
   loop.post([this] { remove_cgroup(); });

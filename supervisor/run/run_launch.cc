@@ -111,8 +111,11 @@ void Run::Impl::watch_box() {
 }
 
 void Run::Impl::open_stdin(sys::UniqueFd sink) {
-  auto pump = StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink));
-  if (!pump) return terminate(RunStatus::setup_failed, pump.error().message());
+  auto pump =
+      StdinPump::open(loop, std::move(spec.stdin_source), std::move(sink), [this](int error) {
+        if (!has_cause) lose_track("pass stdin on", error);
+      });
+  if (!pump) return lose_track("pass stdin on: " + pump.error().what, pump.error().code);
   stdin_pump = *std::move(pump);
 }
 
@@ -124,7 +127,7 @@ void Run::Impl::open_terminal(sys::UniqueFd master) {
   sys::UniqueFd output(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 0));
   sys::UniqueFd input(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 0));
   if (!terminal_peer.is_open() || !output.is_open() || !input.is_open()) {
-    return terminate(RunStatus::setup_failed, sys::errno_error("open the terminal").message());
+    return lose_track("open the terminal", errno);
   }
   resize_terminal(*spec.terminal);  // it may have changed since the launch
   open_pump(Stream::out, std::move(output));
@@ -135,9 +138,10 @@ void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
   StreamState& state = streams[static_cast<std::size_t>(stream)];
   state.pump = std::make_unique<OutputPump>(
       loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); },
+      [this, stream](int error) { on_output_broken(stream, error); },
       [this, stream](int pipe) { return move_output(stream, pipe); });
   auto opened = state.pump->open(std::move(source));
-  if (!opened) terminate(RunStatus::setup_failed, opened.error().message());
+  if (!opened) lose_track(opened.error().what, opened.error().code);
 }
 
 void Run::Impl::drain_setup() {
@@ -151,6 +155,11 @@ void Run::Impl::drain_setup() {
         box.setup.reset();
         if (is_ready && !has_cause) confirm_exec();
         return;
+      case ChannelState::broken:
+        loop.forget(box.setup.get());  // what else was said is looked at once the box is gone
+        if (has_lost_track) return;
+        is_ready = is_ready || received.message.kind == SetupMessage::Kind::ready;
+        return lose_track("hear how far the box is", received.error);
       case ChannelState::message:
         on_setup_message(received);
         break;

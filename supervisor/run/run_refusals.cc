@@ -40,7 +40,7 @@ void Run::Impl::watch_refusals(ReceivedMessage& ready) {
   refused.emplace(made.syscalls, spec);
   auto watched = loop.watch(listener.get(), EPOLLIN,
                             [this](std::uint32_t events) { on_refused_call(events); });
-  if (!watched) terminate(RunStatus::setup_failed, watched.error().message());
+  if (!watched) lose_track("listen for refused calls", watched.error().code);
 }
 
 void Run::Impl::on_refused_call(std::uint32_t events) {

@@ -67,6 +67,7 @@ struct Run::Impl {
   void launch_box();
   void watch_box();
   void open_pump(Stream stream, sys::UniqueFd source);
+  void on_output_broken(Stream stream, int error);
   void open_stdin(sys::UniqueFd sink);
   void open_terminal(sys::UniqueFd master);
   void drain_setup();
@@ -108,6 +109,8 @@ struct Run::Impl {
   void set_cause(RunStatus status, std::string error);
   // Ends the run for a cause: SIGTERM, then after the grace SIGKILL.
   void terminate(RunStatus status, std::string error);
+  // We failed, and can't say any more how it would have ended.
+  void lose_track(std::string_view what, int error);
   void kill_tree();
   void signal_group(int signal) const;
   void drain_life();
@@ -120,6 +123,7 @@ struct Run::Impl {
   void remove_cgroup();
   void hand_over();
   void fail_before_launch(RunStatus status, std::string error);
+  [[nodiscard]] bool said_ready();
   void release_timers();
 
   EventLoop& loop;
@@ -142,6 +146,7 @@ struct Run::Impl {
   bool is_exec_confirmed = false;
   bool has_ended = false;  // init told how the program ended
   bool has_cause = false;
+  bool has_lost_track = false;  // the cause is our own failure
   bool is_frozen = false;
   bool has_fresh_oom = false;  // where the run goes on: the kernel ended a process just now
   std::unique_ptr<WorkspaceQuota> quota;  // nullptr: nothing of the host can be written to

@@ -4,6 +4,7 @@
 #include <sys/statfs.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "supervisor/run/run_state.h"
 
@@ -80,6 +81,18 @@ void Run::Impl::on_output(Stream stream, std::string_view bytes) {
   note_limit(LimitId::output);
   terminate(RunStatus::output_limit, std::string(stream == Stream::out ? "stdout" : "stderr") +
                                          " passed its limit of " + policies::format_size(*most));
+}
+
+// What came is all that there will be. A terminal says so by EIO; of a pipe it is a part only, and
+// an end that seemed to be the program's own is none.
+void Run::Impl::on_output_broken(Stream stream, int error) {
+  if (spec.terminal && error == EIO) return;
+  const std::string_view what =
+      stream == Stream::out ? "read the program's stdout" : "read the program's stderr";
+  if (!has_cause) return lose_track(what, error);
+  if (record.status != RunStatus::exited && record.status != RunStatus::signaled) return;
+  record.status = RunStatus::lost;
+  record.error = sys::Error{error, std::string(what)}.message();
 }
 
 // What nobody has to see, and no limit may cut, need not be copied twice.

@@ -40,10 +40,15 @@ ChannelState receive_message(int socket, ReceivedMessage& received) {
   // what it had said.
   if (size < 0 && errno == ECONNRESET) size = receive();
   if (size < 0) {
+    received.error = errno;
     return errno == EAGAIN || errno == EWOULDBLOCK ? ChannelState::nothing_yet
-                                                   : ChannelState::closed;
+                                                   : ChannelState::broken;
   }
   take_descriptor(header, received.descriptor);
+  if ((header.msg_flags & MSG_CTRUNC) != 0) {  // there is room for it: our table of files is full
+    received.error = EMFILE;
+    return ChannelState::broken;
+  }
   if (size != static_cast<ssize_t>(sizeof received.message)) return ChannelState::closed;
   return ChannelState::message;
 }

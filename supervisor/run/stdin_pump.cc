@@ -24,8 +24,13 @@ constexpr std::uint32_t kOnceReadable = EPOLLIN | EPOLLONESHOT;
 
 class ChunkPump final : public StdinPump {
  public:
-  ChunkPump(EventLoop& loop, HostDescriptor source, std::optional<Relay> relay, sys::UniqueFd sink)
-      : loop_(loop), source_(std::move(source)), relay_(std::move(relay)), sink_(std::move(sink)) {}
+  ChunkPump(EventLoop& loop, HostDescriptor source, std::optional<Relay> relay, sys::UniqueFd sink,
+            std::function<void(int)> on_broken)
+      : loop_(loop),
+        source_(std::move(source)),
+        relay_(std::move(relay)),
+        sink_(std::move(sink)),
+        on_broken_(std::move(on_broken)) {}
   ChunkPump(const ChunkPump&) = delete;
   ChunkPump& operator=(const ChunkPump&) = delete;
   ~ChunkPump() override { close(); }
@@ -37,12 +42,15 @@ class ChunkPump final : public StdinPump {
   void write_kept();
   void read_on();
   void on_sink(std::uint32_t events);
+  void await(int fd, std::uint32_t events);
+  void break_off(int error);
   void close();
 
   EventLoop& loop_;
   HostDescriptor source_;
   std::optional<Relay> relay_;
   sys::UniqueFd sink_;
+  std::function<void(int)> on_broken_;
   std::string kept_;  // of the last chunk, not yet written
   EventLoop::TimerId next_read_ = 0;
 };
@@ -67,7 +75,7 @@ sys::Status ChunkPump::start() {
 // would stop a background job that tries.
 void ChunkPump::read_on() {
   if (source_.is_terminal) {
-    if (!loop_.change(source_.fd.get(), kOnceReadable)) close();
+    await(source_.fd.get(), kOnceReadable);
     return;
   }
   loop_.cancel(next_read_);
@@ -82,7 +90,9 @@ void ChunkPump::read_chunk() {
     kept_.assign(chunk.data(), static_cast<std::size_t>(n));
     write_kept();
   } else if (n < 0 && errno == EAGAIN) {
-    if (!loop_.change(source_.fd.get(), kOnceReadable)) close();
+    await(source_.fd.get(), kOnceReadable);
+  } else if (n < 0 && !(source_.is_terminal && errno == EIO)) {
+    break_off(errno);
   } else {
     close();
   }
@@ -93,9 +103,8 @@ void ChunkPump::write_kept() {
     const ssize_t n =
         sys::retry_eintr([&] { return ::write(sink_.get(), kept_.data(), kept_.size()); });
     if (n < 0) {
-      const bool is_full = errno == EAGAIN;
-      if (!is_full || !loop_.change(sink_.get(), EPOLLOUT)) close();
-      return;
+      if (errno == EAGAIN) return await(sink_.get(), EPOLLOUT);
+      return errno == EPIPE ? close() : break_off(errno);
     }
     kept_.erase(0, static_cast<std::size_t>(n));
   }
@@ -103,12 +112,24 @@ void ChunkPump::write_kept() {
 }
 
 void ChunkPump::on_sink(std::uint32_t events) {
-  if ((events & (EPOLLERR | EPOLLHUP)) != 0 || !loop_.change(sink_.get(), 0)) return close();
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0) return close();
+  await(sink_.get(), 0);
   if (!kept_.empty()) write_kept();
+}
+
+void ChunkPump::await(int fd, std::uint32_t events) {
+  const auto changed = loop_.change(fd, events);
+  if (!changed) break_off(changed.error().code);
+}
+
+void ChunkPump::break_off(int error) {
+  close();
+  on_broken_(error);
 }
 
 void ChunkPump::close() {
   if (!sink_.is_open()) return;
+  kept_.clear();
   loop_.cancel(next_read_);
   loop_.forget(sink_.get());
   loop_.forget(source_.fd.get());
@@ -120,7 +141,8 @@ void ChunkPump::close() {
 }  // namespace
 
 sys::Result<std::unique_ptr<StdinPump>> StdinPump::open(EventLoop& loop, sys::UniqueFd source,
-                                                        sys::UniqueFd sink) {
+                                                        sys::UniqueFd sink,
+                                                        std::function<void(int)> on_broken) {
   auto descriptor = open_host_descriptor(source.get(), HostAccess::reading);
   if (!descriptor) return tl::unexpected(std::move(descriptor).error());
   std::optional<Relay> relay;
@@ -130,8 +152,8 @@ sys::Result<std::unique_ptr<StdinPump>> StdinPump::open(EventLoop& loop, sys::Un
     relay.emplace(std::move(relayed->relay));
     descriptor = std::move(relayed->pipe);
   }
-  auto pump =
-      std::make_unique<ChunkPump>(loop, *std::move(descriptor), std::move(relay), std::move(sink));
+  auto pump = std::make_unique<ChunkPump>(loop, *std::move(descriptor), std::move(relay),
+                                          std::move(sink), std::move(on_broken));
   if (auto started = pump->start(); !started) return tl::unexpected(std::move(started).error());
   return pump;
 }

@@ -85,6 +85,11 @@ bool Record::is_degraded(std::string_view feature) const {
   return false;
 }
 
+std::string Record::json(std::string_view path) const {
+  const boost::json::value* value = find(path);
+  return value != nullptr ? boost::json::serialize(*value) : std::string();
+}
+
 std::string Record::serialized() const {
   return value_ != nullptr ? json::serialize(*value_) : std::string();
 }

@@ -36,6 +36,8 @@ class Record {
   [[nodiscard]] std::string status() const { return text("status"); }
   [[nodiscard]] std::string out() const { return text("stdout"); }
   [[nodiscard]] std::string err() const { return text("stderr"); }
+  // A member of any kind as JSON; "" if it is not there.
+  [[nodiscard]] std::string json(std::string_view path) const;
   // The whole of it as JSON.
   [[nodiscard]] std::string serialized() const;
 

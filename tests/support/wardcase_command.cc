@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,7 @@ struct Start {
   int stdio[3];      // -1: closed
   int status;        // -1: none
   bool on_terminal;  // all of stdio is one, which becomes the session's
+  bool is_traced;
   uid_t uid;
   char* const* argv;
   char* const* envp;
@@ -76,6 +78,7 @@ struct Start {
   }
   // If the test program itself is killed; after the change of ids, which would clear it.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (start.is_traced && ::ptrace(PTRACE_TRACEME, 0, 0, 0) < 0) ::_exit(119);
   ::execve(start.argv[0], start.argv, start.envp);
   ::_exit(120);
 }
@@ -178,8 +181,8 @@ Outcome Running::finish() {
   }
   outcome_.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - started_);
-  int status = 0;
-  (void)sys::retry_eintr([&] { return ::waitpid(pid_, &status, 0); });
+  int status = reaped_status_.value_or(0);
+  if (!reaped_status_) (void)sys::retry_eintr([&] { return ::waitpid(pid_, &status, 0); });
   pidfd_.reset();
   const auto end = std::chrono::steady_clock::now() + kPipesEnd;
   while (is_reading() && std::chrono::steady_clock::now() < end) (void)read_some(50ms);
@@ -242,6 +245,11 @@ Command& Command::status_channel() {
   return *this;
 }
 
+Command& Command::traced() {
+  is_traced_ = true;
+  return *this;
+}
+
 Running Command::start() const {
   ::signal(SIGPIPE, SIG_IGN);
   Pipe in = make_pipe();
@@ -255,6 +263,7 @@ Running Command::start() const {
                output_fd_ >= 0 ? output_fd_ : out.writer.get(), err.writer.get()},
               has_status_ ? status.writer.get() : -1,
               terminal_ >= 0,
+              is_traced_,
               uid_of(caller_),
               argv.data(),
               envp.data()};

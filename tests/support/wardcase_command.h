@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,8 @@ class Running {
   // Waits for the end without reading anything; false when `limit` came first.
   [[nodiscard]] bool ends_unread(std::chrono::milliseconds limit) const;
   [[nodiscard]] Outcome finish();
+  // A tracer is told of the end before the parent is, and has reaped it.
+  void was_reaped(int status) { reaped_status_ = status; }
 
  private:
   friend class Command;
@@ -67,6 +70,7 @@ class Running {
   [[nodiscard]] bool is_reading() const;
 
   pid_t pid_ = -1;
+  std::optional<int> reaped_status_;
   sys::UniqueFd pidfd_;
   sys::UniqueFd input_fd_;
   std::string input_;
@@ -94,6 +98,8 @@ class Command {
   Command& closed_stdio();
   // It gets a pipe as descriptor kStatusFd.
   Command& status_channel();
+  // It is traced by us, and stops at its first instruction: ptrace(2).
+  Command& traced();
 
   [[nodiscard]] Running start() const;
   [[nodiscard]] Outcome finish() const { return start().finish(); }
@@ -109,6 +115,7 @@ class Command {
   int terminal_ = -1;
   bool closed_stdio_ = false;
   bool has_status_ = false;
+  bool is_traced_ = false;
 };
 
 // A test that is run twice: called by root and by an ordinary user.

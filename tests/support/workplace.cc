@@ -126,7 +126,7 @@ std::string ScratchDirectory::write(const std::string& name, std::string_view te
   return path.string();
 }
 
-bool has_landlock() { return sandbox::landlock_abi() >= sandbox::kLowestLandlockAbi; }
+bool has_landlock() { return sandbox::landlock_abi().value_or(0) >= sandbox::kLowestLandlockAbi; }
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

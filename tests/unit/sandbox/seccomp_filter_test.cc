@@ -363,9 +363,9 @@ TEST(CompiledFilter, RefusesWhatTheKernelWouldNotTake) {
 TEST(InitFilter, AllowsTheLoopOfInitAndNothingElse) {
   const auto filter = init_filter();
   const std::vector<std::uint32_t> allowed = {
-      SYS_ppoll,        SYS_read,          SYS_waitid,      SYS_sendmsg,
-      SYS_recvfrom,     SYS_recvmsg,       SYS_exit_group,  SYS_restart_syscall,
-      SYS_rt_sigreturn, SYS_clock_gettime, SYS_rt_sigaction};
+      SYS_ppoll,        SYS_read,          SYS_waitid,       SYS_sendmsg,
+      SYS_recvfrom,     SYS_recvmsg,       SYS_exit_group,   SYS_restart_syscall,
+      SYS_rt_sigreturn, SYS_clock_gettime, SYS_rt_sigaction, SYS_close};
   for (std::uint32_t number = 0; number <= kLastNumber; ++number) {
     const bool is_allowed = std::ranges::find(allowed, number) != allowed.end();
     EXPECT_EQ(ask(filter, number), is_allowed ? SECCOMP_RET_ALLOW : SECCOMP_RET_KILL_PROCESS)

@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <string>
 #include <utility>
@@ -36,10 +38,13 @@ class OutputPumpTest : public testing::Test {
   EventLoop loop = test::make_loop();
   std::string received;
   int chunks = 0;
-  OutputPump pump{loop, [this](std::string_view bytes) {
+  int broken = 0;
+  OutputPump pump{loop,
+                  [this](std::string_view bytes) {
                     received += bytes;
                     ++chunks;
-                  }};
+                  },
+                  [this](int error) { broken = error; }};
   sys::UniqueFd writer;
 };
 
@@ -83,10 +88,13 @@ TEST_F(OutputPumpTest, CanBePausedByItsSink) {
   ASSERT_GT(::fcntl(pipe.write_end.get(), F_SETPIPE_SZ, 256 * 1024), 0);
   std::size_t bytes = 0;
   OutputPump* self = nullptr;
-  OutputPump second(loop, [&](std::string_view chunk) {
-    bytes += chunk.size();
-    self->pause();
-  });
+  OutputPump second(
+      loop,
+      [&](std::string_view chunk) {
+        bytes += chunk.size();
+        self->pause();
+      },
+      [](int) {});
   self = &second;
   ASSERT_TRUE(second.open(std::move(pipe.read_end)));
   test::write_to(pipe.write_end.get(), test::long_text(200 * 1024));
@@ -115,10 +123,13 @@ TEST(OutputPump, StopsDrainingWhenSomebodyWritesForEver) {
   test::Pipe pipe = test::make_pipe();
   test::make_nonblocking(pipe.read_end.get());
   std::size_t bytes = 0;
-  OutputPump pump(loop, [&](std::string_view chunk) {
-    bytes += chunk.size();
-    test::write_to(pipe.write_end.get(), "more and more");
-  });
+  OutputPump pump(
+      loop,
+      [&](std::string_view chunk) {
+        bytes += chunk.size();
+        test::write_to(pipe.write_end.get(), "more and more");
+      },
+      [](int) {});
   ASSERT_TRUE(pump.open(std::move(pipe.read_end)));
   test::write_to(pipe.write_end.get(), "the first");
   pump.drain();
@@ -144,6 +155,27 @@ TEST_F(OutputPumpTest, BreaksTheProgramsPipeWhenClosed) {
   EXPECT_EQ(errno, EPIPE);
 }
 
+TEST_F(OutputPumpTest, TellsThatReadingFailedAndNotThatAllHasCome) {
+  sys::UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK));
+  ASSERT_EQ(::unlockpt(master.get()), 0);
+  sys::UniqueFd peer(::ioctl(master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY));
+  int told = 0;
+  OutputPump reader(
+      loop, [](std::string_view) {}, [&](int error) { told = error; });
+  ASSERT_TRUE(reader.open(std::move(master)));
+  turn_for(2ms);
+  EXPECT_EQ(told, 0);
+  peer.reset();
+  turn_for(2ms);
+  EXPECT_EQ(told, EIO);
+}
+
+TEST_F(OutputPumpTest, OfAnEndNothingIsTold) {
+  writer.reset();
+  turn_for(2ms);
+  EXPECT_EQ(broken, 0);
+}
+
 TEST_F(OutputPumpTest, WhatCanBeMovedOnIsNotRead) {
   test::Pipe source = test::make_pipe();
   const test::Pipe target = test::make_pipe();
@@ -152,7 +184,7 @@ TEST_F(OutputPumpTest, WhatCanBeMovedOnIsNotRead) {
   bool wants_to_see = false;
   std::string seen;
   OutputPump mover(
-      loop, [&](std::string_view bytes) { seen += bytes; },
+      loop, [&](std::string_view bytes) { seen += bytes; }, [](int) {},
       [&](int pipe) -> std::optional<std::size_t> {
         if (wants_to_see) return std::nullopt;
         const ssize_t n = ::splice(pipe, nullptr, target.write_end.get(), nullptr, 1000, 0);

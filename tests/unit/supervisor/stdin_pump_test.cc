@@ -35,8 +35,8 @@ class StdinPumpTest : public testing::Test {
   }
 
   void open(int source) {
-    auto opened =
-        StdinPump::open(loop, sys::UniqueFd(::fcntl(source, F_DUPFD_CLOEXEC, 3)), std::move(sink));
+    auto opened = StdinPump::open(loop, sys::UniqueFd(::fcntl(source, F_DUPFD_CLOEXEC, 3)),
+                                  std::move(sink), [this](int error) { broken = error; });
     ASSERT_TRUE(opened) << opened.error().message();
     pump = *std::move(opened);
   }
@@ -65,7 +65,16 @@ class StdinPumpTest : public testing::Test {
   std::unique_ptr<StdinPump> pump;
   std::string received;
   bool has_ended = false;
+  int broken = 0;
 };
+
+TEST_F(StdinPumpTest, TellsThatReadingFailedAndNotThatAllHasCome) {
+  const sys::UniqueFd unreadable(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  open(unreadable.get());
+  read_to_end();
+  EXPECT_EQ(received, "");
+  EXPECT_EQ(broken, EISDIR);
+}
 
 TEST_F(StdinPumpTest, GivesAPipeAndItsEnd) {
   test::Pipe pipe = test::make_pipe();
