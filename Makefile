@@ -181,7 +181,7 @@ check:  ## install what the tests need, build, run all suites and lints
 	@tests/support/run_suites.py $(out) $(suites) fuzz lint
 unit:  ## run the tests of single parts
 integration:  ## run the tests of the built command
-hostile:  ## run the attacks of tests/hostile against it
+hostile:  ## run the attacks of tests/hostile, and print them as a table
 unlucky:  ## run the harmless programs of tests/unlucky in it
 faults:  ## fail its system calls, kill it and load it, a part of what check-long does
 $(suites): %: all $(out)/tests/% $(programs)

@@ -176,8 +176,7 @@ void settle_rlimits(Preparation& made) {
   const auto both = [&](int resource, std::uint64_t limit) {
     rlimits.push_back({resource, limit, limit});
   };
-  // With 0 the kernel still starts the host's handler of core files, as root and for each
-  // crash; 1 is too small for a file, and stands for "no handler" (core(5)).
+  // With 0 the host's handler of core files still runs, as root; 1 stands for none (core(5)).
   both(RLIMIT_CORE, 1);
   both(RLIMIT_MEMLOCK, 0);
   both(RLIMIT_MSGQUEUE, 0);

@@ -23,6 +23,7 @@ constexpr milliseconds kLongestTreeCheck{50};
 // How long the kernel may take from an event to the death of the process that it chose.
 constexpr milliseconds kOomSettles{200};
 constexpr std::size_t kLargestPipe = 1UL << 20;  // of an ordinary user (pipe(7))
+constexpr std::uint64_t kInodeBytes = 1024;      // of a tmpfs, which counts attributes as inodes
 // As fast as a program can fill memory: the next look comes before it could be past the limit.
 constexpr std::uint64_t kBytesPerMillisecond = 4ULL << 20;
 
@@ -169,6 +170,7 @@ void Run::Impl::check_tree() {
   std::uint64_t bytes = usage.resident_bytes;
   if (box_directory.is_open() && ::fstatfs(box_directory.get(), &files) == 0) {
     bytes += (files.f_blocks - files.f_bfree) * static_cast<std::uint64_t>(files.f_bsize);
+    bytes += (files.f_files - files.f_ffree) * kInodeBytes;
   }
   // Resident sizes count shared pages once for each process: look closer before judging.
   if (bytes > most) bytes = bytes - usage.resident_bytes + sandbox::read_tree_pss(box_proc.get());

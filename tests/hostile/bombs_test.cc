@@ -79,6 +79,20 @@ Bomb of_inodes(const std::string& kind, const std::string& what) {
           /*is_control_outside=*/false};
 }
 
+Bomb of_disk(const std::string& kind, const std::string& what, const End& end) {
+  return {"disk_" + kind,
+          "fill the disk: " + what,
+          "a tmpfs with a size",
+          "disk_bomb",
+          {kind, "200"},
+          {"--disk", "32m"},
+          end,
+          end,
+          {kind, "20"},
+          "done",
+          /*is_control_outside=*/false};
+}
+
 Bomb of_output(const std::string& kind, const std::string& what,
                std::vector<std::string> more_flags = {}) {
   std::vector<std::string> flags = {"--output-limit", "8m", "--capture-limit", "64k"};
@@ -124,6 +138,8 @@ std::vector<Bomb> bombs() {
       of_inodes("link", "hard links"),
       of_inodes("fifo", "FIFOs"),
       of_inodes("socket", "sockets with a name"),
+      of_disk("allocate", "blocks that are only reserved", {"exited", "ENOSPC after 31 MiB"}),
+      of_disk("mapped", "pages of a mapped file", {"signaled", ""}),
       of_output("lines", "lines on stdout"),
       of_output("errors", "lines on stderr"),
       of_output("both", "both at once"),
@@ -236,14 +252,23 @@ TEST_P(HostileCounts, TimersAreLeftForOthers) {
   expect_something_left(caller(), "timers", "timers", "RLIMIT_SIGPENDING");
 }
 
+// A tmpfs counts them as inodes, and so beside its size.
+TEST_P(HostileCounts, AttributesOfFilesAreMemory) {
+  declare_attack("fill memory: attributes of files", "memory limit; a watcher adds them up");
+  const Record wide = hostile("disk_bomb", {"attributes", "20"});
+  if (has_text(wide.out(), "EOPNOTSUPP")) return no_control("this kernel has none there");
+  EXPECT_TRUE(control_works(wide.out() == "armed\ndone\n")) << wide;
+  const Record record = hostile("disk_bomb", {"attributes", "60"}, {"-m", "32m"});
+  EXPECT_EQ(record.status(), "oom") << record;
+  EXPECT_EQ(record.out(), "armed\n");
+}
+
 // Beyond a host-wide sum of it the TCP of everybody stops.
 TEST_P(HostileCounts, WhatConnectionsHoldIsCounted) {
   declare_attack("fill memory: what TCP connections hold", "memory control group");
-  EXPECT_TRUE(
-      control_works(outside("memory_bomb", {"tcp", "200"}).out() == "armed\nheld 200 MiB\n"));
+  EXPECT_TRUE(control_works(outside("memory_bomb", {"tcp", "64"}).out() == "armed\nheld 64 MiB\n"));
   if (!is_root()) return declare_not_held(kNotCounted);
-  const Record record =
-      hostile("memory_bomb", {"tcp", "200"}, {"-m", "64m", "--open-files", "150"});
+  const Record record = hostile("memory_bomb", {"tcp", "64"}, {"-m", "32m", "--open-files", "150"});
   ASSERT_EQ(record.out().find("armed\n"), 0U) << record;
   if (record.status() == "oom") return;  // where it is counted with all else
   EXPECT_FALSE(has_text(record.out(), "held")) << record;

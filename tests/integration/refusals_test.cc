@@ -58,7 +58,7 @@ TEST_P(Refusals, StandInTheRecordByName) {
   const Record record = hostile("attempt");
   EXPECT_EQ(record.denied("mount"), 1) << record;
   EXPECT_EQ(record.denied("ptrace"), 2);
-  EXPECT_EQ(record.denied("ioctl"), 4);
+  EXPECT_EQ(record.denied("ioctl"), 6);
   // What libraries probe for is not refused, it is not there.
   for (const char* probed : {"clone3", "io_uring_setup", "socket"}) {
     EXPECT_EQ(record.denied(probed), std::nullopt) << probed;

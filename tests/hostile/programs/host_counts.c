@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +42,10 @@ static const struct {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   setvbuf(stdout, NULL, _IONBF, 0);
+  struct rlimit files;
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;  // it is another limit that is meant
+  setrlimit(RLIMIT_NOFILE, &files);
   sigset_t held;
   sigemptyset(&held);
   sigaddset(&held, SIGRTMIN + 1);
