@@ -43,8 +43,7 @@ bool is_demanded(const RunSpec& spec, std::string_view feature) {
 std::vector<unsigned> choose_cpus(const std::vector<unsigned>& usable, std::uint64_t millicpus) {
   const std::uint64_t count = (millicpus + kMilli - 1) / kMilli;
   if (count >= usable.size()) return usable;
-  std::uint32_t random = 0;
-  (void)sys::draw_random(&random, sizeof random);  // any start will do
+  const std::uint32_t random = sys::draw_number();
   std::vector<unsigned> chosen;
   for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(usable[(random + i) % usable.size()]);
   return chosen;
@@ -386,8 +385,7 @@ sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
         "': a box without namespaces (confinement = \"landlock\") "
         "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
   }
-  if (!host.check()) return host.check();
-  auto settled = settle_limits(spec, host, made);
+  auto settled = host.check() ? settle_limits(spec, host, made) : host.check();
   settle_own_enforcement(spec, made);
   if (settled) settled = settle_ids(host, made);
   if (settled) settled = settle_cgroup(spec, host, made);
