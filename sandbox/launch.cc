@@ -20,6 +20,7 @@
 #include "sandbox/seccomp_filter.h"
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
+#include "sandbox/sys/retry.h"
 
 // The parent's half of a launch:
 //
@@ -204,7 +205,8 @@ pid_t clone_child(const LaunchRequest& request, FdTable& fds, FdIndex v2_leaf, B
     const pid_t pid = sys::clone3(into);
     if (pid >= 0 || !is_cgroup_refusal(errno)) return pid;
     box.joined_cgroup_at_birth = false;
-    sys::UniqueFd procs(::openat(leaf, "cgroup.procs", O_WRONLY | O_CLOEXEC));
+    sys::UniqueFd procs(
+        sys::retry_eintr([&] { return ::openat(leaf, "cgroup.procs", O_WRONLY | O_CLOEXEC); }));
     if (!procs.is_open()) return -1;
     fds.replace(v2_leaf, std::move(procs));
   }

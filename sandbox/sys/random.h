@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace wardcase::sys {
 
@@ -16,6 +17,12 @@ inline bool draw_random(void* bytes, std::size_t size) noexcept {
     if (::getrandom(bytes, size, 0) == static_cast<ssize_t>(size)) return true;
   }
   return false;
+}
+
+// Where any number will do, if need be the same for all.
+inline std::uint32_t draw_number() noexcept {
+  std::uint32_t number = 0;
+  return draw_random(&number, sizeof number) ? number : 0;
 }
 
 }  // namespace wardcase::sys

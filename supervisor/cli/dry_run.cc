@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
@@ -68,7 +69,8 @@ sys::Result<RunRecord> try_run(EventLoop& loop, Host& host, RunSpec spec) {
   spec.rehearsal = true;
   // What nobody reads stays the caller's: it may be for the next command.
   if (spec.stdin_source.is_open()) {
-    spec.stdin_source.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    spec.stdin_source.reset(
+        sys::retry_eintr([&] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }));
     if (!spec.stdin_source.is_open()) return tl::unexpected(sys::errno_error("open '/dev/null'"));
   }
   RehearsalObserver observer(loop);

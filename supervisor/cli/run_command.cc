@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "sandbox/sys/retry.h"
 #include "supervisor/cli/caller_terminal.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/dry_run.h"
@@ -49,7 +50,8 @@ sys::Result<sys::UniqueFd> open_stdin(const RunOptions& options) {
   }
   if (!options.stdin_file) return sys::UniqueFd();
   const std::string what = "--stdin " + *options.stdin_file;
-  sys::UniqueFd file(::open(options.stdin_file->c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  sys::UniqueFd file(sys::retry_eintr(
+      [&] { return ::open(options.stdin_file->c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); }));
   struct stat info = {};
   if (!file.is_open() || ::fstat(file.get(), &info) < 0) {
     return tl::unexpected(sys::errno_error(what));

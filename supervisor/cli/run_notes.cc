@@ -73,8 +73,9 @@ sys::Result<sys::UniqueFd> enter(int parent, const std::string& name, const std:
       errno != EEXIST) {
     return tl::unexpected(sys::errno_error("make '" + path + "'"));
   }
-  sys::UniqueFd directory(
-      ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  sys::UniqueFd directory(sys::retry_eintr([&] {
+    return ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  }));
   if (!directory.is_open()) return tl::unexpected(sys::errno_error("'" + path + "'"));
   if (auto ours = check_owner(directory.get(), path, 077); !ours) {
     return tl::unexpected(ours.error());
@@ -173,7 +174,8 @@ sys::Result<RunNotes> RunNotes::open(Missing missing) {
   if (base.empty()) {
     return tl::unexpected(sys::plain_error("neither XDG_STATE_HOME nor HOME is an absolute path"));
   }
-  sys::UniqueFd directory(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  sys::UniqueFd directory(
+      sys::retry_eintr([&] { return ::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!directory.is_open()) return tl::unexpected(sys::errno_error("'" + base + "'"));
   if (auto ours = check_owner(directory.get(), base, 022); !ours) {
     return tl::unexpected(ours.error());

@@ -14,6 +14,7 @@
 
 #include "sandbox/process_tree.h"
 #include "sandbox/sys/kernel.h"
+#include "sandbox/sys/retry.h"
 
 namespace wardcase::supervisor {
 
@@ -37,7 +38,8 @@ bool HeldFiles::step(Clock::time_point until, WorkspaceWalk& walk) {
 // One that ended meanwhile holds nothing any more.
 void HeldFiles::ask(pid_t thread, WorkspaceWalk& walk) const {
   const std::string path = "/proc/" + std::to_string(thread) + "/fd";
-  const sys::UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const sys::UniqueFd directory(
+      sys::retry_eintr([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!directory.is_open()) {
     if (errno == EACCES) ask_one_by_one(thread, walk);
     return;

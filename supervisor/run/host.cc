@@ -60,8 +60,7 @@ std::string Host::cgroup_fix() const {
 std::vector<unsigned> Host::choose_cpus(std::uint64_t millicpus) const {
   const std::uint64_t count = (millicpus + 999) / 1000;
   if (count >= cpus_.size()) return cpus_;
-  std::uint32_t random = 0;
-  (void)sys::draw_random(&random, sizeof random);  // any start will do
+  const std::uint32_t random = sys::draw_number();
   std::vector<unsigned> chosen;
   for (std::uint64_t i = 0; i < count; ++i) chosen.push_back(cpus_[(random + i) % cpus_.size()]);
   return chosen;

@@ -34,7 +34,8 @@ sys::Result<bool> is_always_ready(int fd, mode_t mode) {
 sys::UniqueFd reopen(int fd, HostAccess access) {
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
   const int mode = access == HostAccess::reading ? O_RDONLY : O_WRONLY;
-  return sys::UniqueFd(::open(link.c_str(), mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return sys::UniqueFd(sys::retry_eintr(
+      [&] { return ::open(link.c_str(), mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); }));
 }
 
 sys::Result<HostDescriptor> open_by_kind(int fd, HostAccess access) {

@@ -372,8 +372,7 @@ sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
         "': a box without namespaces (confinement = \"landlock\") "
         "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
   }
-  if (!host.check()) return host.check();
-  auto settled = settle_limits(spec, host, made);
+  auto settled = host.check() ? settle_limits(spec, host, made) : host.check();
   settle_own_enforcement(spec, made);
   if (settled) settled = settle_ids(host, made);
   if (settled) settled = settle_cgroup(spec, host, made);

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "sandbox/sys/kernel.h"
+#include "sandbox/sys/retry.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -138,7 +139,8 @@ void WorkspaceWalk::enter(std::string name) {
 void WorkspaceWalk::climb() {
   levels_.pop_back();
   if (levels_.empty()) return here_.reset();
-  sys::UniqueFd up(::openat(here_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  sys::UniqueFd up(sys::retry_eintr(
+      [&] { return ::openat(here_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   struct stat info = {};
   if (up.is_open() && ::fstat(up.get(), &info) == 0 &&
       is_same(info, root_->device, levels_.back().inode)) {

@@ -4,6 +4,7 @@
 // fails once. Then the result is right, or an error says what failed; whatever runs, runs confined
 // as it was asked for; and nothing is left.
 #include <gtest/gtest.h>
+#include <seccomp.h>
 
 #include <cerrno>
 #include <cstring>
@@ -180,6 +181,30 @@ void Faults::fail_calls_of(const Command& command) {
   std::cout << caller() << ": " << all.size() << " points, tried " << chosen.size();
   for (const auto& [what, count] : tally) std::cout << ", " << what << " " << count;
   std::cout << "\n";
+}
+
+// What the comparisons are worth: they tell boxes apart that were asked to differ.
+TEST_P(Faults, ABoxThatHoldsLessIsSeenToHoldLess) {
+  ASSERT_NO_FATAL_FAILURE(record(run_command({"--json", "--cpus", "1", program()})));
+  const TracedOutcome same = run_traced(run_command({"--json", "--cpus", "1", program()}));
+  EXPECT_EQ(same.confinement, faultless_.confinement);
+  for (const auto& [flag, value] : {std::pair("--network", "host"), std::pair("--memory", "512m"),
+                                    std::pair("--open-files", "64"), std::pair("--pids", "20")}) {
+    const TracedOutcome other =
+        run_traced(run_command({"--json", "--cpus", "1", flag, value, program()}));
+    EXPECT_EQ(other.outcome.exit_code, kExitCode) << flag << other.outcome;
+    EXPECT_NE(other.confinement, faultless_.confinement) << flag;
+  }
+}
+
+TEST_P(Faults, TheCallThatIsToFailFailsAndNoOther) {
+  const Command command = run_command({"--json", program()});
+  const CallSite first_pair = {"s", ::seccomp_syscall_resolve_name("socketpair"), 0};
+  const TracedOutcome traced = run_traced(command, Fault{first_pair, EMFILE});
+  EXPECT_TRUE(traced.was_hit);
+  EXPECT_FALSE(traced.is_executed);
+  EXPECT_EQ(traced.outcome.exit_code, kFailed);
+  EXPECT_NE(traced.outcome.err().find("make a socket pair: "), std::string::npos) << traced.outcome;
 }
 
 TEST_P(Faults, WhateverCallFailsTheResultIsRightOrTheErrorIsTold) {

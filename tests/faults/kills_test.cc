@@ -84,6 +84,23 @@ class Kills : public WithCaller {
 };
 WARDCASE_AS_ROOT_AND_USER(Kills);
 
+TEST_P(Kills, WhatDiesWasAlive) {
+  const auto victim =
+      run_command({Workplace::get().program("ending").string(), "family", "4", "60000"});
+  Running running = victim.start();
+  const auto family = [] {
+    const std::string all = list_descendants();
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = all.find("(ending)", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_TRUE(eventually([&] { return family() == 5; })) << list_descendants();
+  running.signal(SIGKILL);
+  expect_that_nothing_survives("while it runs");
+  (void)running.finish();
+  expect_that_the_next_start_sweeps("while it runs");
+}
+
 TEST_P(Kills, AtAMomentOfItsTime) {
   const auto start = steady_clock::now();
   ASSERT_EQ(victim().finish().exit_code, 3);

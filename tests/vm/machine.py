@@ -6,7 +6,7 @@ image() builds it once and keeps it; boot() runs a directory's ./run in it as ro
 returns what that left. Two engines: User-Mode Linux, which boots in seconds, and qemu with
 software emulation, which is slow and has what the other lacks (Landlock, several
 processors, address space for sanitizers). In the guest $VM_ENGINE says which it is, the
-directory is /work, and what is put in $VM_OUT comes back.
+directory is /srv, and what is put in $VM_OUT comes back.
 """
 
 import contextlib
@@ -114,7 +114,6 @@ def configure(root):
     linger = root / "var/lib/systemd/linger"
     linger.mkdir(parents=True, exist_ok=True)
     (linger / "tester").write_text("")
-    (root / "work").mkdir()
     for unit in listed("guest.masked"):
         (root / "etc/systemd/system" / unit).symlink_to("/dev/null")
     for timer in (root / "etc/systemd/system/timers.target.wants").glob("*"):
