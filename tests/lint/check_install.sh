@@ -16,6 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 make -s install DESTDIR="$scratch" PREFIX=/usr
 diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
 755 usr/bin/wardcase
+755 usr/libexec/wardcase/wardcase-server
 644 usr/share/bash-completion/completions/wardcase
 644 usr/share/fish/vendor_completions.d/wardcase.fish
 644 usr/share/man/man1/wardcase.1

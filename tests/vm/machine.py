@@ -198,7 +198,7 @@ def engine_command(engine, files, work, limit):
     )
     if engine == "uml":
         return [
-            files / "linux.uml", "mem=1536M", f"ubd0={work}/cow,{files}/root.img", f"ubd1={work}/work.img",
+            files / "linux.uml", "mem=1536M", f"ubd0={work}/cow,{files}/root.img", f"ubd1={work}/brought.img",
             f"ubd2={work}/results.img", "root=/dev/ubda", "rw", "init=/lib/systemd/systemd", "con=null", "ssl=null",
             "con0=null,fd:1", "umid=guest", f"uml_dir={work}", "security=apparmor", *kernel.split(),
         ]
@@ -209,7 +209,7 @@ def engine_command(engine, files, work, limit):
     command += ["-kernel", files / "vmlinuz", "-initrd", files / "initrd"]
     more = "console=ttyS0 audit=0 mitigations=off nokaslr tsc=reliable random.trust_cpu=on"
     command += ["-append", f"{more} {kernel}"]
-    disks = ((files / "root.img", "on"), (work / "work.img", "on"), (work / "results.img", "off"))
+    disks = ((files / "root.img", "on"), (work / "brought.img", "on"), (work / "results.img", "off"))
     for number, (path, snapshot) in enumerate(disks):
         command += [
             "-drive", f"if=none,id=d{number},file={path},format=raw,cache=unsafe,snapshot={snapshot}",
@@ -264,7 +264,7 @@ def boot(engine, directory, results, limit):
     with tempfile.TemporaryDirectory(prefix="wardcase-vm.") as name:
         work = pathlib.Path(name)
         megabytes = int(run("du", "-sm", directory).split()[0]) * 5 // 4 + 64
-        run(*MKE2FS, "-d", directory, work / "work.img", f"{megabytes}M")
+        run(*MKE2FS, "-d", directory, work / "brought.img", f"{megabytes}M")
         with open(work / "results.img", "wb") as disk:
             disk.truncate(RESULT_MEGABYTES << 20)
         run_engine(engine_command(engine, files, work, limit), limit, work / "engine.log")
