@@ -23,7 +23,7 @@ constexpr std::string_view kCpuCgroup = "cpu_cgroup";
 constexpr std::uint64_t kMilli = 1000;
 constexpr std::uint64_t kUnlimited = ~0ULL;
 constexpr std::uint64_t kStackBytes = 8ULL << 20;
-constexpr std::uint64_t kPendingSignals = 1024;
+constexpr std::uint64_t kPendingSignals = 1024;  // and timers: counted for the caller's uid, too
 constexpr std::uint64_t kFastGrowth = 1ULL << 30;
 constexpr std::chrono::seconds kBackstopSlack{60};
 
@@ -180,7 +180,6 @@ void settle_rlimits(Preparation& made) {
   both(RLIMIT_CORE, 1);
   both(RLIMIT_MEMLOCK, 0);
   both(RLIMIT_MSGQUEUE, 0);
-  // Signals that wait, and timers, are counted for the caller's uid, boxes or not.
   both(RLIMIT_SIGPENDING, kPendingSignals);
   both(RLIMIT_NICE, 0);
   both(RLIMIT_RTPRIO, 0);

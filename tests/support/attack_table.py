@@ -54,5 +54,9 @@ def table(tests, results):
 def summary(tests, results):
     lines = rows(tests, results)
     failed = sum("FAILED" in line[2] for line in lines)
+    partly = sum("no: " in line[2] for line in lines)  # as SECURITY.md says
     shown = sum("shown" in line[3] for line in lines)
-    return f"{len(lines)} attacks, {failed} not held; a control showed {shown} of them at work"
+    return (
+        f"{len(lines)} attacks: {failed} failed, {partly} not held for an ordinary user; "
+        f"a control showed {shown} of them at work"
+    )
