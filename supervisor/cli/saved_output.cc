@@ -69,10 +69,13 @@ sys::Result<SavedOutput> SavedOutput::create(const std::string& directory) {
     // The directory may be one that a program can write to: no link is followed.
     auto file = sys::open_at(opened->get(), name, kNewFile | O_NOFOLLOW, 0666);
     if (!file) return tl::unexpected(std::move(file).error());
+    const std::string path = "'" + directory + "/" + name + "'";
     struct stat info = {};
-    if (::fstat(file->get(), &info) < 0 || !S_ISREG(info.st_mode)) {
-      return tl::unexpected(
-          sys::plain_error("'" + directory + "/" + name + "' is there and not a regular file"));
+    if (::fstat(file->get(), &info) < 0) {
+      return tl::unexpected(sys::errno_error("look at " + path));
+    }
+    if (!S_ISREG(info.st_mode)) {
+      return tl::unexpected(sys::plain_error(path + " is there and not a regular file"));
     }
     saved.files_[static_cast<std::size_t>(stream)] = *std::move(file);
   }
