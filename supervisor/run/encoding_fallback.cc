@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "sandbox/sys/retry.h"
@@ -17,7 +18,7 @@ namespace wardcase::supervisor {
 namespace {
 
 // What iconv_open gives where it fails, as the manual has it.
-bool is_open(iconv_t descriptor) { return descriptor != reinterpret_cast<iconv_t>(-1); }
+bool is_open(iconv_t descriptor) { return reinterpret_cast<std::intptr_t>(descriptor) != -1; }
 
 std::string printable_ascii() {
   std::string text = "\t\n\r";
@@ -51,7 +52,7 @@ sys::Result<EncodingFallback> EncodingFallback::open(const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos || !can_be_loaded(name)) {
     return refused(kUnknown);
   }
-  const iconv_t descriptor = ::iconv_open("UTF-8", name.c_str());
+  iconv_t descriptor = ::iconv_open("UTF-8", name.c_str());
   if (!is_open(descriptor)) return refused(kUnknown);
   EncodingFallback fallback(descriptor);
   const std::string ascii = printable_ascii();
