@@ -6,8 +6,9 @@
 usage: check_vm.py uml|qemu BUILD_DIRECTORY [GTEST_FILTER]
        check_vm.py skips BUILD_DIRECTORY
 
-uml runs all of the integration and hostile suites. qemu is slow: it runs what uml had to
-skip, and FILTER besides. What came back is in BUILD_DIRECTORY/vm/ENGINE. `skips` fails if a
+uml runs all of the integration and hostile suites, in two guests of one processor each that
+take every other test. qemu is slow: it runs what uml had to
+skip, and FILTER besides. What came back is in BUILD_DIRECTORY/vm/ENGINE/N. `skips` fails if a
 test was skipped by make check and by both engines.
 
 The last line is `N passed, N failed, N skipped`; a skipped test is told and not counted
@@ -15,6 +16,7 @@ there, since another engine may run it.
 """
 
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -30,11 +32,12 @@ import machine  # noqa: E402
 from run_suites import gtest_results  # noqa: E402
 
 SUITES = ("integration", "hostile")
+GUESTS = {"uml": 2, "qemu": 1}
 LIMIT_SECONDS = {"uml": 2400, "qemu": 1800}
 NEEDED = ("tests/support", "supervisor/run/record.schema.json", "packaging", "policies", "README.md")
 RUN = """#!/bin/bash
 # As root, so that each test is run for root and for an ordinary user.
-export GTEST_FILTER={filter}
+export GTEST_FILTER={filter} GTEST_TOTAL_SHARDS={guests} GTEST_SHARD_INDEX={number}
 tests/support/run_suites.py build {suites}
 status=$?
 cp build/tests/*.json "$VM_OUT/"
@@ -43,12 +46,13 @@ exit $status
 
 
 def results_of(directory):
-    """Names and outcomes of all suites that a run left there."""
+    """Names and outcomes of all suites that a run left there, or its guests in theirs."""
     results = {}
-    for suite in SUITES:
-        report = directory / f"{suite}.json"
-        if report.exists():
-            results |= gtest_results(json.loads(report.read_text()))
+    for place in (directory, *sorted(directory.glob("[0-9]"))):
+        for suite in SUITES:
+            report = place / f"{suite}.json"
+            if report.exists():
+                results |= gtest_results(json.loads(report.read_text()))
     return results
 
 
@@ -56,7 +60,7 @@ def skipped_in(directory):
     return {name for name, outcome in results_of(directory).items() if outcome == "skipped"}
 
 
-def stage(build, work, names):
+def stage(build, work, names, number, guests):
     """What a guest needs of this tree. Symbols are of no use there."""
     for name in NEEDED:
         target = work / name
@@ -71,29 +75,42 @@ def stage(build, work, names):
         )
     shutil.copytree(build / "tests/programs", work / "build/tests/programs")
     script = work / "run"
-    script.write_text(RUN.format(filter=f"'{names}'", suites=" ".join(SUITES)))
+    script.write_text(
+        RUN.format(filter=f"'{names}'", suites=" ".join(SUITES), number=number, guests=guests)
+    )
     script.chmod(0o755)
+
+
+def run_guest(engine, build, names, number):
+    """Returns what is to be complained of."""
+    results = build / "vm" / engine / str(number)
+    results.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        stage(build, work, names, number, GUESTS[engine])
+        machine.boot(engine, work, results, LIMIT_SECONDS[engine])
+    system = (results / "system").read_text().strip()
+    wrong = [] if system == "running" else [f"the guest's systemd says: {system}"]
+    return wrong + [f"{suite} did not end" for suite in SUITES if not (results / f"{suite}.json").exists()]
 
 
 def check(engine, build, names):
     results = build / "vm" / engine
     shutil.rmtree(results, ignore_errors=True)
-    results.mkdir(parents=True)
-    with tempfile.TemporaryDirectory() as name:
-        work = pathlib.Path(name)
-        stage(build, work, names)
-        machine.boot(engine, work, results, LIMIT_SECONDS[engine])
+    machine.image()
+    numbers = range(GUESTS[engine])
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        guests = [pool.submit(run_guest, engine, build, names, number) for number in numbers]
+        wrong = [what for guest in guests for what in guest.result()]
     outcomes = results_of(results)
     total = collections.Counter(outcomes.values())
-    missing = [suite for suite in SUITES if not (results / f"{suite}.json").exists()]
-    system = (results / "system").read_text().strip()
-    if system != "running":
-        print(f"{engine}: the guest's systemd says: {system}")
     for name in sorted(skipped_in(results)):
         print(f"{engine}: skipped: {name}")
-    for suite in missing:
-        print(f"{engine}: {suite} did not end")
-    failed = total["failed"] + len(missing)
+    for name in sorted(name for name, outcome in outcomes.items() if outcome == "failed"):
+        print(f"{engine}: failed: {name}")
+    for what in wrong:
+        print(f"{engine}: {what}")
+    failed = total["failed"] + len(wrong)
     print(f"{engine}: {total['skipped']} skipped of {len(outcomes)}")
     print(f"{total['passed']} passed, {failed} failed, 0 skipped")
     return 1 if failed or not outcomes else 0
