@@ -8,8 +8,10 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "sandbox/cgroup.h"
 #include "supervisor/cli/color.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/user_scope.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/run/run_spec.h"
 
@@ -66,6 +68,13 @@ int fail(const sys::Error& error) {
   return kWrongUse;
 }
 
+// So that the control groups are judged that a run would have.
+void enter_scope_as_a_run_would() {
+  if (::geteuid() == 0) return;
+  const auto host = sandbox::CgroupHost::find();
+  if (host && host->is_v2()) (void)enter_user_scope();
+}
+
 }  // namespace
 
 HostCheck check_of(const FoundInterpreter& interpreter) {
@@ -108,6 +117,7 @@ int doctor_command(std::span<const std::string> words) {
   }
   const auto color = color_of(*line);
   if (!color) return fail(color.error());
+  enter_scope_as_a_run_would();
   std::vector<HostCheck> checks = sandbox::check_host();
   for (const FoundInterpreter& interpreter : find_interpreters(kBoxPath)) {
     checks.push_back(check_of(interpreter));

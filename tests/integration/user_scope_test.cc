@@ -34,9 +34,9 @@ class UserScopes : public testing::Test {
     }
   }
 
-  // `wardcase run ARGUMENTS` as that user, from outside of any group of his.
-  [[nodiscard]] static Command run(const std::vector<std::string>& arguments,
-                                   const std::string& runtime = kRuntime) {
+  // `wardcase ARGUMENTS` as that user, from outside of any group of his.
+  [[nodiscard]] static Command call(const std::vector<std::string>& arguments,
+                                    const std::string& runtime = kRuntime) {
     std::vector<std::string> argv = {"/usr/bin/setpriv",
                                      "--reuid",
                                      kAccount,
@@ -47,10 +47,14 @@ class UserScopes : public testing::Test {
                                      "HOME=/tmp",
                                      "XDG_STATE_HOME=",
                                      "XDG_RUNTIME_DIR=" + runtime,
-                                     Workplace::get().command().string(),
-                                     "run"};
+                                     Workplace::get().command().string()};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return Command::other(Caller::root, argv);
+  }
+  [[nodiscard]] static Command run(std::vector<std::string> arguments,
+                                   const std::string& runtime = kRuntime) {
+    arguments.insert(arguments.begin(), "run");
+    return call(arguments, runtime);
   }
 };
 [[maybe_unused]] const bool kLeavesNothing = install_leak_check();
@@ -98,6 +102,12 @@ TEST_F(UserScopes, AreOneForEachCommandAndGoWithIt) {
   std::string scope = group.substr(group.find("::") + 2);
   scope.resize(scope.find("/supervisor"));
   EXPECT_TRUE(eventually([&] { return !fs::exists("/sys/fs/cgroup" + scope); })) << scope;
+}
+
+TEST_F(UserScopes, AreWhatDoctorJudges) {
+  const std::string told = call({"doctor"}).finish().out();
+  EXPECT_NE(told.find("\nok    control groups    memory v2, pids v2, cpus v2"), std::string::npos)
+      << told;
 }
 
 // A socket that takes calls and answers none: the run goes on without, and says why.

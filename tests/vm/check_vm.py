@@ -100,8 +100,12 @@ def check(engine, build, names):
     machine.image()
     numbers = range(GUESTS[engine])
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        guests = [pool.submit(run_guest, engine, build, names, number) for number in numbers]
-        wrong = [what for guest in guests for what in guest.result()]
+        try:
+            guests = [pool.submit(run_guest, engine, build, names, number) for number in numbers]
+            wrong = [what for guest in guests for what in guest.result()]
+        except BaseException:
+            machine.end_engines()
+            raise
     outcomes = results_of(results)
     total = collections.Counter(outcomes.values())
     for name in sorted(skipped_in(results)):

@@ -237,6 +237,16 @@ def left_behind(group):
     return found
 
 
+running = set()  # process groups of engines
+
+
+def end_engines():
+    """For who is interrupted while a guest runs in another thread."""
+    for group in list(running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+
 def run_engine(command, limit, log):
     """Boots and waits; the engine's whole process group is ended after that."""
     with open(log, "wb") as errors, subprocess.Popen(
@@ -244,6 +254,7 @@ def run_engine(command, limit, log):
     ) as engine:
         reader = threading.Thread(target=show, args=(engine.stdout,))
         reader.start()
+        running.add(engine.pid)
         try:
             engine.wait(limit)
         except subprocess.TimeoutExpired:
@@ -251,6 +262,7 @@ def run_engine(command, limit, log):
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(engine.pid, signal.SIGKILL)
+            running.discard(engine.pid)
             engine.wait()
             reader.join()
     if left := left_behind(engine.pid):
