@@ -14,7 +14,6 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
-LIBEXECDIR ?= $(PREFIX)/libexec
 MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -229,13 +228,13 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
-  $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase/wardcase-server \
+  $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
   packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
-install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, LIBEXECDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
+install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \
 	  (set -x; install -Dm$$mode "$${item%%=*}" "$(DESTDIR)$$target"); \

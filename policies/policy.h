@@ -88,7 +88,7 @@ struct Policy {
   Maybe<Network> network;
   Maybe<std::vector<Network>> allowed_networks;
   Maybe<OomAnswer> oom;
-  Maybe<bool> execute_writable;  // false: Landlock denies it where the program can write
+  Maybe<bool> execute_writable;  // false: not where the program can write
   std::vector<Setting<Mount>> mounts;
   Maybe<Answer> standard_answer;  // to calls that nothing names
   std::vector<Setting<std::string>> allowed_calls;

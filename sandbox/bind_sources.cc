@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
@@ -15,14 +16,23 @@ namespace {
 
 constexpr std::uint64_t kPrivate = 1U << 18;  // MS_PRIVATE: later host mounts must not appear
 
-std::uint64_t attributes_of(const LayoutBind& bind, bool execute_writable) {
+bool is_at_or_below(const std::string& path, const std::string& directory) {
+  return path == directory || path.starts_with(directory + "/") || directory == "/";
+}
+
+// Also where it is read-only, and the program can write to it by another mount.
+bool is_writable(const LayoutBind& bind, const std::vector<LayoutBind>& all) {
+  return std::ranges::any_of(all, [&](const LayoutBind& other) {
+    return other.mode == policies::MountMode::read_write && other.kind == LayoutKind::user &&
+           (is_at_or_below(bind.source, other.source) || is_at_or_below(other.source, bind.source));
+  });
+}
+
+std::uint64_t attributes_of(const LayoutBind& bind, bool can_execute) {
   std::uint64_t attributes = MOUNT_ATTR_NOSUID;
   attributes |= bind.kind == LayoutKind::device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV;
-  if (bind.mode == policies::MountMode::read_only) {
-    attributes |= MOUNT_ATTR_RDONLY;
-  } else if (!execute_writable) {
-    attributes |= MOUNT_ATTR_NOEXEC;
-  }
+  if (bind.mode == policies::MountMode::read_only) attributes |= MOUNT_ATTR_RDONLY;
+  if (!can_execute) attributes |= MOUNT_ATTR_NOEXEC;
   return attributes;
 }
 
@@ -120,7 +130,7 @@ sys::Status put_binds_into(PlanBuilder& plan, FdTable& fds, const std::vector<La
     entry.target = plan.text(bind.target.substr(1));
     entry.tree = -1;
     entry.recursive = bind.is_directory ? 1 : 0;
-    entry.attributes = attributes_of(bind, execute_writable);
+    entry.attributes = attributes_of(bind, execute_writable || !is_writable(bind, binds));
     entry.device = seen.st_dev;
     entry.inode = seen.st_ino;
     if (ids.is_leased) {

@@ -152,6 +152,12 @@ OomEvent CgroupV2::read_oom_event() {
   // The limit may be reached a moment before the kill, which is told by an event of its own.
   if (now.kills == oom_counts_.kills) return OomEvent::nothing;
   const OomCounts before = std::exchange(oom_counts_, now);
+  // A second one may be on its way, its kill yet to come.
+  if (!oom_kills_all_) {
+    oom_counts_.limit_reached =
+        before.limit_reached +
+        std::min(now.limit_reached - before.limit_reached, now.kills - before.kills);
+  }
   if (now.limit_reached > before.limit_reached) {
     was_box_out_of_memory_ = oom_kills_all_;
     return OomEvent::box;

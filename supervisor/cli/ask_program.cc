@@ -9,7 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 
 #include "sandbox/sys/kernel.h"
 #include "sandbox/sys/retry.h"
@@ -19,22 +22,31 @@ namespace wardcase::supervisor {
 
 namespace {
 
-constexpr int kPatienceMs = 5000;
+using Clock = std::chrono::steady_clock;
 
-std::string read_first_line(int fd) {
-  std::array<char, 256> start;
+constexpr std::chrono::seconds kPatience{5};
+
+// Whether there is something to read before it is too late.
+bool await(int fd, Clock::time_point end) {
   pollfd readable = {fd, POLLIN, 0};
-  if (sys::retry_eintr([&] { return ::poll(&readable, 1, kPatienceMs); }) <= 0) return "";
+  return sys::retry_eintr([&] {
+           const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+           return ::poll(&readable, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+         }) > 0;
+}
+
+std::string read_first_line(int fd, Clock::time_point end) {
+  std::array<char, 256> start;
+  if (!await(fd, end)) return "";
   const ssize_t got = sys::retry_eintr([&] { return ::read(fd, start.data(), start.size()); });
   const std::string text(start.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   return text.substr(0, text.find('\n'));
 }
 
 // Who is only asked must not hold us: one that does not end is killed.
-bool ends_well(pid_t pid) {
+bool ends_well(pid_t pid, Clock::time_point end) {
   const sys::UniqueFd pidfd(sys::pidfd_open(pid));
-  pollfd ended = {pidfd.get(), POLLIN, 0};
-  if (!pidfd.is_open() || sys::retry_eintr([&] { return ::poll(&ended, 1, kPatienceMs); }) <= 0) {
+  if (!pidfd.is_open() || !await(pidfd.get(), end)) {
     (void)::kill(pid, SIGKILL);  // not reaped yet, so the number is still its own
   }
   int status = 0;
@@ -71,8 +83,9 @@ std::optional<Answer> ask_program(const std::vector<std::string>& argv,
   to.reset();
   if (!is_started) return std::nullopt;
   Answer answer;
-  answer.line = read_first_line(from.get());
-  answer.is_success = ends_well(pid);
+  const auto end = Clock::now() + kPatience;
+  answer.line = read_first_line(from.get(), end);
+  answer.is_success = ends_well(pid, end);
   return answer;
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "supervisor/cli/allowed_calls.h"
@@ -231,18 +233,32 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
 
 // What a program could have put in the way of a file that is named here.
 sys::Status refuse_planted_links(const CommandLine& line, const RunOptions& options) {
-  std::vector<std::pair<std::string, std::string>> named;  // flag and path
+  struct Named {
+    std::string flag;
+    std::string path;
+    bool is_mounted = false;
+  };
+  std::vector<Named> named;
   if (options.source.kind == ProgramSource::Kind::file) {
-    named.emplace_back("run", options.source.text);
+    named.push_back({"run", options.source.text});
   }
   for (const char* flag : {"stdin", "env-file", "save-output", "meta"}) {
-    for (const std::string& path : line.all(flag)) named.emplace_back(flag, path);
+    for (const std::string& path : line.all(flag)) named.push_back({flag, path});
   }
   for (const std::string& text : line.all("volume")) {
-    named.emplace_back("volume", text.substr(0, text.find(':')));
+    named.push_back({"volume", text.substr(0, text.find(':')), true});
   }
-  for (const auto& [flag, path] : named) {
-    const std::string link = planted_link(path, options.mounts);
+  for (const std::string& text : line.all("workspace")) {
+    const bool has_mode = text.ends_with(":ro") || text.ends_with(":rw");
+    named.push_back({"workspace", text.substr(0, text.size() - (has_mode ? 3 : 0)), true});
+  }
+  for (const auto& [flag, path, is_mounted] : named) {
+    // That the program could write to it once it is mounted is no excuse to mount it.
+    std::vector<policies::Mount> others = options.mounts;
+    std::error_code error;
+    const std::string source = std::filesystem::canonical(path, error).string();
+    if (is_mounted) std::erase_if(others, [&](const auto& one) { return one.source == source; });
+    const std::string link = planted_link(path, others);
     if (link.empty()) continue;
     return wrong((flag == "run" ? "run" : "--" + flag) + " " + path + ": '" + link +
                  "' is a link out of a directory that the program may write to, and may have put "

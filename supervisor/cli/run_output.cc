@@ -89,20 +89,8 @@ void RunOutput::on_output(Stream stream, std::string_view bytes) {
   if (Outlet* plain = plain_[index_of(stream)]) plain->writer->write(bytes);
   for (EventStream& events : events_) events.on_output(stream, bytes);
   if (saved_output_) saved_output_->write(stream, bytes);
-  if (are_errors(stream)) keep_tail(error_tail_, bytes);
-}
-
-// Where the program's complaints come, which hints are made from.
-bool RunOutput::are_errors(Stream stream) const {
-  return stream == Stream::err || options_.merge_stderr || options_.terminal;
-}
-
-std::optional<std::size_t> RunOutput::move_output(Stream stream, int pipe, std::size_t most) {
-  Outlet* const plain = plain_[index_of(stream)];
-  if (plain == nullptr || !events_.empty() || saved_output_ || are_errors(stream)) {
-    return std::nullopt;
-  }
-  return plain->writer->move_from(pipe, most);
+  const bool are_errors = stream == Stream::err || options_.merge_stderr || options_.terminal;
+  if (are_errors) keep_tail(error_tail_, bytes);
 }
 
 void RunOutput::on_end(const RunRecord& record) {

@@ -31,7 +31,6 @@ class RunOutput : public RunObserver {
 
   void on_start(std::string_view run_id) override;
   void on_output(Stream stream, std::string_view bytes) override;
-  std::optional<std::size_t> move_output(Stream stream, int pipe, std::size_t most) override;
   void on_end(const RunRecord& record) override;
 
   // The record, once the run has ended.
@@ -58,7 +57,6 @@ class RunOutput : public RunObserver {
   void on_blocked(Outlet& outlet);
   void on_drained(Outlet& outlet);
   void on_broken(Outlet& outlet, int error);
-  [[nodiscard]] bool are_errors(Stream stream) const;
   void control_flow();
   void stop_when_flushed(Outlet& outlet);
 

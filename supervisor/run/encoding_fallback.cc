@@ -20,6 +20,8 @@ namespace {
 // What iconv_open gives where it fails, as the manual has it.
 bool is_open(iconv_t descriptor) { return reinterpret_cast<std::intptr_t>(descriptor) != -1; }
 
+constexpr auto kFailed = static_cast<std::size_t>(-1);  // of iconv(3)
+
 std::string printable_ascii() {
   std::string text = "\t\n\r";
   for (char c = ' '; c < '\x7f'; ++c) text += c;
@@ -75,12 +77,18 @@ std::optional<EncodingFallback::Converted> EncodingFallback::convert(std::string
     std::size_t room = buffer.size();
     const std::size_t result = ::iconv(descriptor_.get(), &from, &left, &to, &room);
     converted.text.append(buffer.data(), buffer.size() - room);
-    if (result != static_cast<std::size_t>(-1)) return converted;
+    if (result != kFailed) break;
     if (errno == E2BIG) continue;
+    if (errno != EINVAL) return std::nullopt;
     converted.unfinished = left;
-    if (errno == EINVAL) return converted;
-    return std::nullopt;
+    break;
   }
+  // Some encodings hold a character back that the next one could change.
+  char* to = buffer.data();
+  std::size_t room = buffer.size();
+  if (::iconv(descriptor_.get(), nullptr, nullptr, &to, &room) == kFailed) return std::nullopt;
+  converted.text.append(buffer.data(), buffer.size() - room);
+  return converted;
 }
 
 }  // namespace wardcase::supervisor

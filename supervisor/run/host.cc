@@ -35,7 +35,7 @@ sys::Result<std::vector<unsigned>> usable_cpus() {
 template <typename T>
 T Host::take(sys::Result<T> found, T otherwise) {
   if (found) return *std::move(found);
-  checked_ = tl::unexpected(std::move(found).error());
+  if (checked_) checked_ = tl::unexpected(std::move(found).error());
   return otherwise;
 }
 

@@ -59,7 +59,6 @@ sys::Result<HostDescriptor> open_by_kind(int fd, HostAccess access) {
   if (sys::UniqueFd own = reopen(fd, access); own.is_open()) {
     opened.fd = std::move(own);
     opened.use = HostUse::own_description;
-    opened.can_be_moved_to = S_ISFIFO(about.st_mode);
   }
   return opened;
 }
@@ -87,13 +86,6 @@ ssize_t write_now(const HostDescriptor& descriptor, std::string_view bytes) {
                ? ::send(descriptor.fd.get(), bytes.data(), bytes.size(),
                         MSG_DONTWAIT | MSG_NOSIGNAL)
                : ::write(descriptor.fd.get(), bytes.data(), bytes.size());
-  });
-}
-
-ssize_t move_now(const HostDescriptor& descriptor, int pipe, std::size_t most) {
-  return sys::retry_eintr([&] {
-    return ::splice(pipe, nullptr, descriptor.fd.get(), nullptr, most,
-                    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
   });
 }
 

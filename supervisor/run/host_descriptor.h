@@ -28,7 +28,6 @@ struct HostDescriptor {
   sys::UniqueFd fd;  // our own: a duplicate, or the reopened one
   HostUse use = HostUse::relay;
   bool is_terminal = false;
-  bool can_be_moved_to = false;  // by splice(2) without waiting: a pipe of our own description
 };
 
 // `fd` is borrowed and may be closed afterwards. Fails where it is not open.
@@ -37,7 +36,5 @@ struct HostDescriptor {
 // As read(2) and write(2), but EAGAIN where they would wait. Not for HostUse::relay.
 [[nodiscard]] ssize_t read_now(const HostDescriptor& descriptor, std::span<char> buffer);
 [[nodiscard]] ssize_t write_now(const HostDescriptor& descriptor, std::string_view bytes);
-// As splice(2) from a pipe, without waiting at either end. Only where can_be_moved_to.
-[[nodiscard]] ssize_t move_now(const HostDescriptor& descriptor, int pipe, std::size_t most);
 
 }  // namespace wardcase::supervisor

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,9 +37,6 @@ class HostWriter {
   virtual ~HostWriter() = default;
 
   virtual void write(std::string_view bytes) = 0;  // what can't go at once is kept
-  // Moves up to `most` bytes from a pipe that has some, past us, and returns how many;
-  // 0: there is no room now, on_blocked was called. nullopt: they have to be read and written.
-  [[nodiscard]] virtual std::optional<std::size_t> move_from(int pipe, std::size_t most) = 0;
   [[nodiscard]] virtual bool is_blocked() const = 0;
   // No more writes will come. One last call follows, in a later turn: on_drained
   // once all is out (a relay: once it has ended) or nothing more can go out, or

@@ -31,8 +31,7 @@ class BufferedWriter final : public HostWriter {
   [[nodiscard]] sys::Status start_relay();
 
   void write(std::string_view bytes) override;
-  [[nodiscard]] std::optional<std::size_t> move_from(int pipe, std::size_t most) override;
-  [[nodiscard]] bool is_blocked() const override { return is_waiting_; }
+  [[nodiscard]] bool is_blocked() const override { return !kept_.empty(); }
   void finish() override;
 
  private:
@@ -52,7 +51,6 @@ class BufferedWriter final : public HostWriter {
   std::string kept_;
   std::size_t sent_ = 0;  // of kept_, from its start
   EventLoop::TimerId drained_timer_ = 0;
-  bool is_waiting_ = false;  // for room, be it for kept_ or for what is still in a pipe
   bool is_writable_ = true;  // false: nothing more goes out
   bool is_finishing_ = false;
 };
@@ -87,18 +85,6 @@ void BufferedWriter::write(std::string_view bytes) {
   wait_for_room();
 }
 
-// A pipe that has bytes and can't give them finds no room here: a full pipe, or one whose
-// every slot is taken by a few bytes.
-std::optional<std::size_t> BufferedWriter::move_from(int pipe, std::size_t most) {
-  if (!descriptor_.can_be_moved_to) return std::nullopt;
-  if (is_blocked()) return 0;
-  const ssize_t n = move_now(descriptor_, pipe, most);
-  if (n > 0) return static_cast<std::size_t>(n);
-  if (n == 0 || errno != EAGAIN) return std::nullopt;
-  wait_for_room();
-  return 0;
-}
-
 // Returns how much went out, short only where it would wait or all is over.
 std::size_t BufferedWriter::write_some(std::string_view bytes) {
   std::size_t written = 0;
@@ -116,7 +102,6 @@ std::size_t BufferedWriter::write_some(std::string_view bytes) {
 void BufferedWriter::wait_for_room() {
   auto watched = loop_.watch(descriptor_.fd.get(), EPOLLOUT, [this](std::uint32_t) { on_room(); });
   if (!watched) return break_off(watched.error().code);
-  is_waiting_ = true;
   if (events_.on_blocked) events_.on_blocked();
 }
 
@@ -124,7 +109,7 @@ void BufferedWriter::on_room() {
   sent_ += write_some(std::string_view(kept_).substr(sent_));
   // Moved up now and then only: each time would cost the square of its size.
   if (sent_ >= kept_.size() / 2) kept_.erase(0, std::exchange(sent_, 0));
-  if (!kept_.empty() || !is_writable_) return;
+  if (is_blocked() || !is_writable_) return;
   forget_room();
   if (is_finishing_) {
     complete();
@@ -134,13 +119,12 @@ void BufferedWriter::on_room() {
 }
 
 void BufferedWriter::forget_room() {
-  is_waiting_ = false;
   if (descriptor_.fd.is_open()) loop_.forget(descriptor_.fd.get());
 }
 
 void BufferedWriter::finish() {
   if (std::exchange(is_finishing_, true)) return;
-  if (kept_.empty()) complete();
+  if (!is_blocked()) complete();
 }
 
 // In a later turn, so that nobody is called back from within finish().

@@ -16,6 +16,11 @@ namespace wardcase::supervisor {
 namespace {
 
 constexpr std::size_t kChunkBytes = 64UL * 1024;
+// From so many bytes on a stream is long: it gets the largest pipe that an ordinary user may
+// have (pipe(7)), and is read in larger pieces. Not before, as a user's pipes are few.
+constexpr std::size_t kLongStream = 1024UL * 1024;
+constexpr int kLargestPipe = 1024 * 1024;
+constexpr std::size_t kLargeChunkBytes = 256UL * 1024;
 constexpr std::size_t kLargestPty = 1024UL * 1024;
 
 // What can be in `fd` at most. Asked late, since the program may have resized its pipe.
@@ -26,11 +31,8 @@ std::size_t capacity_of(int fd) {
 
 }  // namespace
 
-OutputPump::OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken, Mover mover)
-    : loop_(loop),
-      sink_(std::move(sink)),
-      on_broken_(std::move(on_broken)),
-      mover_(std::move(mover)) {}
+OutputPump::OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken)
+    : loop_(loop), sink_(std::move(sink)), on_broken_(std::move(on_broken)) {}
 
 OutputPump::~OutputPump() { close(); }
 
@@ -59,8 +61,7 @@ void OutputPump::resume() {
 }
 
 void OutputPump::on_readable() {
-  if (paused_ || (mover_ && mover_(source_.get()))) return;
-  (void)read_chunk();
+  if (!paused_) (void)read_chunk();
 }
 
 void OutputPump::drain() {
@@ -82,10 +83,11 @@ void OutputPump::close() {
 // Returns how many bytes came; closes at the end. On the heap no page
 // of the chunk is touched but those that were read into; a stack is probed and cleared.
 std::size_t OutputPump::read_chunk() {
-  const auto chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
-  const ssize_t n =
-      sys::retry_eintr([&] { return ::read(source_.get(), chunk.get(), kChunkBytes); });
+  const std::size_t most = total_ < kLongStream ? kChunkBytes : kLargeChunkBytes;
+  const auto chunk = std::make_unique_for_overwrite<char[]>(most);
+  const ssize_t n = sys::retry_eintr([&] { return ::read(source_.get(), chunk.get(), most); });
   if (n > 0) {
+    count(static_cast<std::size_t>(n));
     sink_({chunk.get(), static_cast<std::size_t>(n)});
     return static_cast<std::size_t>(n);
   }
@@ -94,6 +96,14 @@ std::size_t OutputPump::read_chunk() {
   close();
   if (error != 0) on_broken_(error);
   return 0;
+}
+
+void OutputPump::count(std::size_t bytes) {
+  const bool was_short = total_ < kLongStream;
+  total_ += bytes;
+  if (was_short && total_ >= kLongStream) {
+    (void)::fcntl(source_.get(), F_SETPIPE_SZ, kLargestPipe);  // it goes on without as well
+  }
 }
 
 }  // namespace wardcase::supervisor

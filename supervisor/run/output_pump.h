@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string_view>
 
 #include "sandbox/sys/error.h"
@@ -21,11 +20,8 @@ class OutputPump {
  public:
   using Sink = std::function<void(std::string_view)>;
   using OnBroken = std::function<void(int)>;
-  // Moves bytes on from a pipe that has some, where they need not be seen; returns how
-  // many (0: the pump was paused), or nullopt: they go to the sink.
-  using Mover = std::function<std::optional<std::size_t>(int pipe)>;
 
-  OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken, Mover mover = nullptr);
+  OutputPump(EventLoop& loop, Sink sink, OnBroken on_broken);
   OutputPump(const OutputPump&) = delete;
   OutputPump& operator=(const OutputPump&) = delete;
   ~OutputPump();
@@ -43,12 +39,13 @@ class OutputPump {
  private:
   void on_readable();
   std::size_t read_chunk();
+  void count(std::size_t bytes);
 
   EventLoop& loop_;
   Sink sink_;
   OnBroken on_broken_;
-  Mover mover_;
   sys::UniqueFd source_;
+  std::size_t total_ = 0;
   bool paused_ = false;
 };
 

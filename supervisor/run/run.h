@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,12 +38,6 @@ class RunObserver {
   virtual void on_start(std::string_view run_id) = 0;
   // Raw bytes in order, never empty. `bytes` is gone after the call.
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
-  // May move up to `most` bytes on from the pipe that they are in, without seeing them: as
-  // HostWriter::move_from. nullopt: on_output wants them.
-  virtual std::optional<std::size_t> move_output(Stream /*stream*/, int /*pipe*/,
-                                                 std::size_t /*most*/) {
-    return std::nullopt;
-  }
   // Exactly once, last of all, whatever happened. Nothing of the run exists any more
   // (unless record.unkillable).
   virtual void on_end(const RunRecord& record) = 0;

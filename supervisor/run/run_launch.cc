@@ -138,8 +138,7 @@ void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
   StreamState& state = streams[static_cast<std::size_t>(stream)];
   state.pump = std::make_unique<OutputPump>(
       loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); },
-      [this, stream](int error) { on_output_broken(stream, error); },
-      [this, stream](int pipe) { return move_output(stream, pipe); });
+      [this, stream](int error) { on_output_broken(stream, error); });
   auto opened = state.pump->open(std::move(source));
   if (!opened) lose_track(opened.error().what, opened.error().code);
 }

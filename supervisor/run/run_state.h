@@ -86,7 +86,6 @@ struct Run::Impl {
   // run_watch.cc
   void arm_limits();
   void on_output(Stream stream, std::string_view bytes);
-  [[nodiscard]] std::optional<std::size_t> move_output(Stream stream, int pipe);
   void check_idle();
   void check_cpu_time();
   void check_tree();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-#include <fcntl.h>
 #include <sys/statfs.h>
 
 #include <algorithm>
@@ -21,9 +20,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestCheck{5};
 constexpr milliseconds kLongestTreeCheck{50};
 // How long the kernel may take from an event to the death of the process that it chose.
-constexpr milliseconds kOomSettles{200};
-constexpr std::size_t kLargestPipe = 1UL << 20;  // of an ordinary user (pipe(7))
-constexpr std::uint64_t kInodeBytes = 1024;      // of a tmpfs, which counts attributes as inodes
+constexpr milliseconds kOomSettles{1000};
+constexpr std::uint64_t kInodeBytes = 1024;  // of a tmpfs, which counts attributes as inodes
 // As fast as a program can fill memory: the next look comes before it could be past the limit.
 constexpr std::uint64_t kBytesPerMillisecond = 4ULL << 20;
 
@@ -93,22 +91,6 @@ void Run::Impl::on_output_broken(Stream stream, int error) {
   if (record.status != RunStatus::exited && record.status != RunStatus::signaled) return;
   record.status = RunStatus::lost;
   record.error = sys::Error{error, std::string(what)}.message();
-}
-
-// What nobody has to see, and no limit may cut, need not be copied twice.
-std::optional<std::size_t> Run::Impl::move_output(Stream stream, int pipe) {
-  StreamState& state = streams[static_cast<std::size_t>(stream)];
-  if (state.store || made.limits.get(LimitId::output)) return std::nullopt;
-  const auto moved = observer->move_output(stream, pipe, kLargestPipe);
-  if (moved.value_or(0) == 0) return moved;
-  const std::uint64_t before = state.bytes;
-  state.bytes += *moved;
-  last_output_at = Clock::now();
-  // Fewer and larger pieces. Only now: a user may have so much in pipes and no more.
-  if (before < kLargestPipe && state.bytes >= kLargestPipe) {
-    (void)::fcntl(pipe, F_SETPIPE_SZ, kLargestPipe);
-  }
-  return moved;
 }
 
 void Run::Impl::check_idle() {
@@ -204,7 +186,7 @@ void Run::Impl::check_memory_event() {
 }
 
 // The kernel kills one process. Where the policy lets the others go on, it is the end
-// of the run only if that one was the program: then its death follows at once.
+// of the run only if that one was the program: then its death follows soon.
 void Run::Impl::on_box_out_of_memory() {
   note_limit(LimitId::memory);
   if (made.goes_on_after_oom) {

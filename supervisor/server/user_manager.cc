@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "supervisor/server/user_manager.h"
 
+#include <sys/socket.h>
 #include <systemd/sd-bus.h>
 
 #include <chrono>
@@ -16,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kService = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
-constexpr std::chrono::seconds kPatience{3};
+constexpr std::chrono::seconds kPatience{3};  // with each answer
 
 template <typename T, T* (*Unref)(T*)>
 struct Unreference {
@@ -37,6 +38,18 @@ sys::Status checked(int result, const sd_bus_error& error, const char* what) {
   return tl::unexpected(sys::plain_error(std::string(what) + ": " + error.message));
 }
 
+// In a container of its own pid namespace a number of ours is another process for a manager
+// outside, who is process 0 in here (unix(7)).
+sys::Status check_sees_the_same_pids(int fd) {
+  ucred manager = {};
+  socklen_t size = sizeof manager;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &manager, &size) < 0) {
+    return tl::unexpected(sys::errno_error("ask who the manager is"));
+  }
+  if (manager.pid > 0) return {};
+  return tl::unexpected(sys::plain_error("the manager is outside of this container"));
+}
+
 sys::Result<Bus> connect(const std::string& socket) {
   sd_bus* raw = nullptr;
   auto status = checked(sd_bus_new(&raw), "make a connection");
@@ -45,7 +58,13 @@ sys::Result<Bus> connect(const std::string& socket) {
     status = checked(sd_bus_set_address(raw, ("unix:path=" + socket).c_str()), "set the address");
   }
   if (status) status = checked(sd_bus_set_trusted(raw, 1), "trust the manager");
+  if (status) {
+    const auto patience = std::chrono::microseconds(kPatience).count();
+    status = checked(sd_bus_set_method_call_timeout(raw, static_cast<std::uint64_t>(patience)),
+                     "limit the patience");
+  }
   if (status) status = checked(sd_bus_start(raw), "connect");
+  if (status) status = check_sees_the_same_pids(sd_bus_get_fd(raw));
   if (!status) return tl::unexpected(std::move(status).error());
   return bus;
 }
@@ -92,10 +111,7 @@ sys::Result<Message> describe_scope(sd_bus* bus, pid_t pid) {
 sys::Status call(sd_bus* bus, sd_bus_message* message, Job& job) {
   sd_bus_error error = SD_BUS_ERROR_NULL;
   sd_bus_message* raw = nullptr;
-  const auto patience = std::chrono::microseconds(kPatience).count();
-  auto status =
-      checked(sd_bus_call(bus, message, static_cast<std::uint64_t>(patience), &error, &raw), error,
-              "start the scope");
+  auto status = checked(sd_bus_call(bus, message, 0, &error, &raw), error, "start the scope");
   sd_bus_error_free(&error);
   const Message reply(raw);
   if (!status) return status;

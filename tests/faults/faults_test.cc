@@ -178,6 +178,7 @@ void Faults::fail_calls_of(const Command& command) {
     EXPECT_EQ(judge(traced, all[i]), "") << traced.outcome;
     ++tally[traced.outcome.exit_code == kExitCode ? "right results" : "errors told"];
   }
+  EXPECT_LT(2 * static_cast<std::size_t>(tally["not reached"]), chosen.size());
   std::cout << caller() << ": " << all.size() << " points, tried " << chosen.size();
   for (const auto& [what, count] : tally) std::cout << ", " << what << " " << count;
   std::cout << "\n";

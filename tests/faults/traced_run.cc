@@ -213,7 +213,10 @@ void Tracer::enter(pid_t pid, Traced& process, long call) {
   const auto is_here = [&](const CallSite& site) {
     return site.nth == nth && site.call == call && site.process == process.name;
   };
-  if (kill_at_ && is_here(*kill_at_)) (void)::kill(command_, SIGKILL);
+  if (kill_at_ && is_here(*kill_at_)) {
+    result.was_hit = true;
+    (void)::kill(command_, SIGKILL);
+  }
   if (!fault_ || !is_here(fault_->at)) {
     process.is_filtered = process.is_filtered || call == SYS_seccomp;
     return;

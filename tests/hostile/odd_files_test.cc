@@ -56,6 +56,9 @@ TEST_P(HostileFiles, ALinkInPlaceOfAMountShowsNoDirectoryOfTheHost) {
     return run(std::move(flags));
   };
   expect_refused(read_it({"--workspace", workspace()}), link);
+  expect_refused(run({"--workspace", workspace(), "-v", link + ":/data:rw", "--", "true"}), link);
+  expect_refused(run({"-v", work_.path().string() + ":/out:rw", "--workspace", link, "--", "true"}),
+                 link);
   EXPECT_TRUE(control_works(read_it({}).out() == "of the host\n"));
 }
 

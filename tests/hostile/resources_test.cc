@@ -53,7 +53,7 @@ TEST_P(HostileResources, AMemoryHogInAChildEndsTheWholeRun) {
   const Record record = hostile("memory_hog", {"512", "child"}, {"-m", "64m", "--timeout", "15s"});
   EXPECT_EQ(record.out(), "armed\n") << record;
   EXPECT_EQ(record.status(), "oom");
-  const Record wider = hostile("memory_hog", {"64", "child"}, {"-m", "512m", "--timeout", "1s"});
+  const Record wider = hostile("memory_hog", {"64", "child"}, {"-m", "512m", "--timeout", "3s"});
   EXPECT_TRUE(control_works(wider.out() == "armed\nheld 64 MiB\n")) << wider;
 }
 

@@ -211,6 +211,9 @@ TEST_P(HostileCall, GetsItsErrno) {
   if (!can_be(Caller::root)) return no_control("only root is allowed it outside");
   const std::string outside = answer_outside();
   EXPECT_NE(outside, "nothing");
+  if (outside == "ENOSYS" && attempt().answers == "ENOSYS") {
+    return no_control("this kernel does not have it either");
+  }
   EXPECT_TRUE(control_works(outside != attempt().answers)) << outside;
 }
 

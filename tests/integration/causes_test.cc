@@ -117,7 +117,7 @@ TEST_P(Causes, WherePoliciesSayContinueTheProgramsOwnDeathIsStillTheEnd) {
 
 TEST_P(Causes, WherePoliciesSayContinueALaterKillIsNotTakenForMemory) {
   const Record record =
-      python(kHoggingChild + "import os, time\ntime.sleep(1)\nos.kill(os.getpid(), 9)",
+      python(kHoggingChild + "import os, time\ntime.sleep(2)\nos.kill(os.getpid(), 9)",
              {"-m", "96m", "--timeout", "30s", "--policy", policy("oom = 'continue'")});
   EXPECT_EQ(record.status(), is_root() ? "signaled" : "oom") << record;
 }

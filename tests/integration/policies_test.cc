@@ -161,6 +161,15 @@ TEST_P(Policies, NothingThatWasWrittenCanBeExecutedWhereThePolicySaysSo) {
   const Record refused = bash(loaded, {"--policy", policy("execute_writable = false")});
   EXPECT_EQ(refused.out(), "") << refused;
   EXPECT_NE(refused.err().find("failed to map"), std::string::npos) << refused;
+  // Nor by another mount of what can be written to.
+  const ScratchDirectory shared(caller());
+  const std::string both = shared.path().string();
+  const Record again = bash(
+      "cp /bin/echo /a/e; /b/e ran",
+      {"-v", both + ":/a:rw", "-v", both + ":/b", "--policy", policy("execute_writable = false")});
+  EXPECT_EQ(again.out(), "") << again;
+  EXPECT_EQ(bash("cp /bin/echo /a/e; /b/e ran", {"-v", both + ":/a:rw", "-v", both + ":/b"}).out(),
+            "ran\n");
   // Scripts and the interpreters themselves go on working.
   EXPECT_EQ(
       bash("echo 'echo ran' >s; bash s", {"--policy", policy("execute_writable = false")}).out(),

@@ -45,11 +45,14 @@ exit $status
 """
 
 
+NATIVE = ("unit", "unlucky", "faults")  # run by make check alone
+
+
 def results_of(directory):
     """Names and outcomes of all suites that a run left there, or its guests in theirs."""
     results = {}
     for place in (directory, *sorted(directory.glob("[0-9]"))):
-        for suite in SUITES:
+        for suite in (*SUITES, *NATIVE):
             report = place / f"{suite}.json"
             if report.exists():
                 results |= gtest_results(json.loads(report.read_text()))
@@ -88,10 +91,13 @@ def run_guest(engine, build, names, number):
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         stage(build, work, names, number, GUESTS[engine])
-        machine.boot(engine, work, results, LIMIT_SECONDS[engine])
+        status = machine.boot(engine, work, results, LIMIT_SECONDS[engine])
     system = (results / "system").read_text().strip()
     wrong = [] if system == "running" else [f"the guest's systemd says: {system}"]
-    return wrong + [f"{suite} did not end" for suite in SUITES if not (results / f"{suite}.json").exists()]
+    wrong += [f"{suite} did not end" for suite in SUITES if not (results / f"{suite}.json").exists()]
+    if status != 0 and not wrong and "failed" not in results_of(results).values():
+        wrong.append(f"its run ended with status {status}")
+    return wrong
 
 
 def check(engine, build, names):
@@ -122,6 +128,9 @@ def check(engine, build, names):
 
 def check_skips(build):
     places = [build / "tests", *(build / "vm" / engine for engine in machine.ENGINES)]
+    missing = [place for place in places if not results_of(place)]
+    if missing:
+        sys.exit(f"nothing has run yet for {', '.join(map(str, missing))}")
     run_somewhere = set()
     skipped = set()
     for place in places:

@@ -240,7 +240,9 @@ TEST_F(FakeCgroup, KillsOneProcessWhereTheOthersAreToGoOn) {
   };
   EXPECT_EQ(after("oom 1\noom_kill 1\n"), OomEvent::box);
   EXPECT_EQ(after("oom 2\noom_kill 2\n"), OomEvent::box);
-  EXPECT_EQ(after("oom 2\noom_kill 3\n"), OomEvent::host);  // each of its own has an oom
+  EXPECT_EQ(after("oom 4\noom_kill 3\n"), OomEvent::box);
+  EXPECT_EQ(after("oom 4\noom_kill 4\n"), OomEvent::box);   // the second of two at once
+  EXPECT_EQ(after("oom 4\noom_kill 5\n"), OomEvent::host);  // each of its own has an oom
 }
 
 }  // namespace

@@ -287,54 +287,5 @@ TEST_F(RelayedHostWriterTest, EndsItsRelayWhenDestroyed) {
   });
 }
 
-TEST_F(HostWriterTest, MovesFromPipeToPipeAndWaitsWhereThereIsNoRoom) {
-  const test::Pipe source = test::make_pipe();
-  const test::Pipe pipe = test::make_pipe();
-  const std::string half = test::long_text(40'000);
-  open(pipe.write_end.get());
-  test::write_to(source.write_end.get(), half);
-  EXPECT_EQ(writer->move_from(source.read_end.get(), kMoreThanAPipe), half.size());
-  test::write_to(source.write_end.get(), half);
-  std::size_t moved = half.size();
-  while (!writer->is_blocked()) {
-    moved += writer->move_from(source.read_end.get(), kMoreThanAPipe).value_or(0);
-  }
-  EXPECT_EQ(blocked, 1);
-  EXPECT_LT(moved, 2 * half.size());
-  EXPECT_EQ(writer->move_from(source.read_end.get(), kMoreThanAPipe), 0U);  // it waits already
-
-  // What is read meanwhile, as at the end of a run, comes behind.
-  test::make_nonblocking(source.read_end.get());
-  const std::string rest = test::read_available(source.read_end.get());
-  writer->write(rest);
-  read_slowly(pipe.read_end.get(), 2 * half.size());
-  turn();
-  received += test::read_available(pipe.read_end.get());
-  EXPECT_EQ(received, half + half);
-}
-
-TEST_F(HostWriterTest, WithNothingKeptItIsDoneThoughThereIsNoRoom) {
-  const test::Pipe source = test::make_pipe();
-  const test::Pipe pipe = test::make_pipe();
-  test::make_nonblocking(pipe.write_end.get());
-  while (::write(pipe.write_end.get(), "x", 1) == 1) {
-  }
-  open(pipe.write_end.get());
-  test::write_to(source.write_end.get(), "y");
-  EXPECT_EQ(writer->move_from(source.read_end.get(), 1), 0U);
-  EXPECT_TRUE(writer->is_blocked());
-  writer->finish();
-  turn();
-  EXPECT_EQ(drained, 1);
-}
-
-TEST_F(HostWriterTest, ToOtherThingsThanPipesNothingIsMoved) {
-  const test::Pipe source = test::make_pipe();
-  test::write_to(source.write_end.get(), "x");
-  const sys::UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  open(null.get());
-  EXPECT_EQ(writer->move_from(source.read_end.get(), 1), std::nullopt);
-}
-
 }  // namespace
 }  // namespace wardcase::supervisor

@@ -110,6 +110,19 @@ TEST(LineDecoder, WithoutAFallbackIsATextDecoder) {
   EXPECT_EQ(decoder.errors(), 1U);
 }
 
+TEST(EncodingFallback, LosesNoCharacterThatIsHeldBack) {
+  const std::pair<const char*, const char*> cases[] = {{"cp1255", "\xF9\xEC\xE5\xED"},
+                                                       {"big5-hkscs", "\x88\x66"}};
+  for (const auto& [name, bytes] : cases) {
+    const auto opened = EncodingFallback::open(name);
+    ASSERT_TRUE(opened) << opened.error().message();
+    LineDecoder decoder(&*opened);
+    std::string text;
+    decoder.decode(std::string(bytes) + "\n", text);
+    EXPECT_EQ(text, std::string(name) == "cp1255" ? "שלום\n" : "Ê\n");
+  }
+}
+
 TEST(EncodingFallback, IsRefusedWhereItCannotStandInForUtf8) {
   for (const char* name : {"", "no-such-encoding", "gbk//TRANSLIT", "/etc/passwd", "../x"}) {
     const auto opened = EncodingFallback::open(name);

@@ -176,29 +176,19 @@ TEST_F(OutputPumpTest, OfAnEndNothingIsTold) {
   EXPECT_EQ(broken, 0);
 }
 
-TEST_F(OutputPumpTest, WhatCanBeMovedOnIsNotRead) {
-  test::Pipe source = test::make_pipe();
-  const test::Pipe target = test::make_pipe();
-  test::make_nonblocking(source.read_end.get());
-  test::make_nonblocking(target.read_end.get());
-  bool wants_to_see = false;
-  std::string seen;
-  OutputPump mover(
-      loop, [&](std::string_view bytes) { seen += bytes; }, [](int) {},
-      [&](int pipe) -> std::optional<std::size_t> {
-        if (wants_to_see) return std::nullopt;
-        const ssize_t n = ::splice(pipe, nullptr, target.write_end.get(), nullptr, 1000, 0);
-        return n > 0 ? std::optional(static_cast<std::size_t>(n)) : std::nullopt;
-      });
-  ASSERT_TRUE(mover.open(std::move(source.read_end)));
-  test::write_to(source.write_end.get(), "past us");
-  turn_for(2ms);
-  EXPECT_EQ(seen, "");
-  EXPECT_EQ(test::read_available(target.read_end.get()), "past us");
-  wants_to_see = true;
-  test::write_to(source.write_end.get(), "to us");
-  turn_for(2ms);
-  EXPECT_EQ(seen, "to us");
+TEST_F(OutputPumpTest, GivesALongStreamMoreRoom) {
+  const int standard = ::fcntl(writer.get(), F_GETPIPE_SZ);
+  constexpr std::size_t kMuch = 40'000;
+  for (std::size_t bytes = 0; bytes < 900'000; bytes += kMuch) {
+    test::write_to(writer.get(), test::long_text(kMuch));
+    turn_for(1ms);
+  }
+  EXPECT_EQ(::fcntl(writer.get(), F_GETPIPE_SZ), standard);
+  for (int i = 0; i < 10; ++i) {
+    test::write_to(writer.get(), test::long_text(kMuch));
+    turn_for(1ms);
+  }
+  EXPECT_GT(::fcntl(writer.get(), F_GETPIPE_SZ), standard);
 }
 
 }  // namespace
