@@ -19,8 +19,8 @@ struct Running {
   std::vector<double> end_with_others_ms;
 };
 
-// A GiB through a pipe, and ends with and without 64 processes in sessions of their own. The
-// others than wardcase are bare: nobody ends what such a program leaves.
+// A GiB through a pipe; and of wardcase, which alone ends what a program leaves, the ends with
+// and without 64 processes in sessions of their own.
 [[nodiscard]] sys::Result<std::vector<Running>> measure_running(
     const std::vector<Launcher>& launchers, int rounds);
 

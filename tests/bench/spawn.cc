@@ -119,6 +119,10 @@ sys::Result<Ended> run_read(const Command& command,
   if (!null) return tl::unexpected(null.error());
   auto pipe = make_pipe(0);
   if (!pipe) return tl::unexpected(pipe.error());
+  // As a shell of that user would have made it: somebody else's could not be opened anew.
+  if (command.user && ::fchown(pipe->write_end.get(), *command.user, *command.user) < 0) {
+    return tl::unexpected(sys::errno_error("give the pipe away"));
+  }
   const auto buffer = std::make_unique<char[]>(kPieceBytes);
   return run(command, {null->get(), pipe->write_end.get(), null->get()}, [&] {
     pipe->write_end.reset();
