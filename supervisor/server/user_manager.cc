@@ -109,7 +109,7 @@ sys::Result<Message> describe_scope(sd_bus* bus, pid_t pid) {
 }
 
 sys::Status call(sd_bus* bus, sd_bus_message* message, Job& job) {
-  sd_bus_error error = SD_BUS_ERROR_NULL;
+  sd_bus_error error = {};
   sd_bus_message* raw = nullptr;
   auto status = checked(sd_bus_call(bus, message, 0, &error, &raw), error, "start the scope");
   sd_bus_error_free(&error);
