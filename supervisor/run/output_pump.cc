@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 64UL * 1024;
 // From so many bytes on a stream is long: it gets the largest pipe that an ordinary user may
-// have (pipe(7)), and is read in larger pieces. Not before, as a user's pipes are few.
+// have (pipe(7)). Not before, as a user's pipes are few. Larger chunks would not help: what
+// reads us has an ordinary pipe.
 constexpr std::size_t kLongStream = 1024UL * 1024;
 constexpr int kLargestPipe = 1024 * 1024;
-constexpr std::size_t kLargeChunkBytes = 256UL * 1024;
 constexpr std::size_t kLargestPty = 1024UL * 1024;
 
 // What can be in `fd` at most. Asked late, since the program may have resized its pipe.
@@ -83,9 +83,9 @@ void OutputPump::close() {
 // Returns how many bytes came; closes at the end. On the heap no page
 // of the chunk is touched but those that were read into; a stack is probed and cleared.
 std::size_t OutputPump::read_chunk() {
-  const std::size_t most = total_ < kLongStream ? kChunkBytes : kLargeChunkBytes;
-  const auto chunk = std::make_unique_for_overwrite<char[]>(most);
-  const ssize_t n = sys::retry_eintr([&] { return ::read(source_.get(), chunk.get(), most); });
+  const auto chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
+  const ssize_t n =
+      sys::retry_eintr([&] { return ::read(source_.get(), chunk.get(), kChunkBytes); });
   if (n > 0) {
     count(static_cast<std::size_t>(n));
     sink_({chunk.get(), static_cast<std::size_t>(n)});
