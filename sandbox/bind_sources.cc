@@ -10,21 +10,19 @@
 
 #include "sandbox/id_maps.h"
 #include "sandbox/sys/kernel.h"
+#include "sandbox/sys/paths.h"
 
 namespace wardcase::sandbox {
 namespace {
 
 constexpr std::uint64_t kPrivate = 1U << 18;  // MS_PRIVATE: later host mounts must not appear
 
-bool is_at_or_below(const std::string& path, const std::string& directory) {
-  return path == directory || path.starts_with(directory + "/") || directory == "/";
-}
-
 // Also where it is read-only, and the program can write to it by another mount.
 bool is_writable(const LayoutBind& bind, const std::vector<LayoutBind>& all) {
   return std::ranges::any_of(all, [&](const LayoutBind& other) {
     return other.mode == policies::MountMode::read_write && other.kind == LayoutKind::user &&
-           (is_at_or_below(bind.source, other.source) || is_at_or_below(other.source, bind.source));
+           (sys::is_at_or_below(bind.source, other.source) ||
+            sys::is_at_or_below(other.source, bind.source));
   });
 }
 

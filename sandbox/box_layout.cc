@@ -12,6 +12,7 @@
 #include <climits>
 
 #include "sandbox/sys/files.h"
+#include "sandbox/sys/paths.h"
 
 namespace wardcase::sandbox {
 namespace {
@@ -49,15 +50,10 @@ constexpr const char* kSettings[] = {
 constexpr std::string_view kNames =
     "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\n";
 
-bool is_at_or_below(std::string_view path, std::string_view directory) {
-  return path.substr(0, directory.size()) == directory &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
 // Where on the writable file system `path` is; empty where it is not on it.
 std::string on_scratch_file_system(std::string_view path) {
   for (const ScratchPlace& place : kScratchPlaces) {
-    if (is_at_or_below(path, place.target)) {
+    if (sys::is_at_or_below(path, place.target)) {
       return std::string(place.name) + std::string(path.substr(place.target.size()));
     }
   }
@@ -109,7 +105,9 @@ sys::Result<std::string> link_target(const std::string& path) {
 sys::Result<BoxLayout> BoxLayout::make(const LaunchRequest& request) {
   BoxLayout layout;
   layout.add_base(request);
-  if (auto added = layout.add_system_binds(); !added) return tl::unexpected(added.error());
+  auto system = layout.add_cpus(request.cpus);
+  if (system) system = layout.add_system_binds();
+  if (!system) return tl::unexpected(system.error());
   layout.add_devices(request);
   std::vector<BindRequest> binds = request.binds;
   // Outer before inner, so that no bind covers another.
@@ -142,7 +140,7 @@ void BoxLayout::add_base(const LaunchRequest& request) {
   }
   has_program_directory_ = std::any_of(
       request.files.begin(), request.files.end(),
-      [](const FileRequest& file) { return is_at_or_below(file.path, kProgramDirectory); });
+      [](const FileRequest& file) { return sys::is_at_or_below(file.path, kProgramDirectory); });
   for (const ScratchPlace& place : kScratchPlaces) {
     if (place.target == kProgramDirectory && !has_program_directory_) continue;
     make_directory(/*on_scratch=*/true, std::string(place.name), place.mode);
@@ -160,20 +158,24 @@ void BoxLayout::add_base(const LaunchRequest& request) {
   texts_ = {{"etc/passwd", std::string(kPasswd)}, {"etc/group", std::string(kGroup)},
             {"etc/hosts", std::string(kHosts)},   {"etc/nsswitch.conf", std::string(kNames)},
             {"etc/resolv.conf", resolver},        {"etc/hostname", "box\n"}};
-  if (!request.cpus.empty()) add_cpus(request.cpus);
 }
 
 // Its own processors are online, and the host's are possible: their numbers are the host's, and
 // tables of one entry a processor are that long.
-void BoxLayout::add_cpus(const std::vector<unsigned>& cpus) {
+sys::Status BoxLayout::add_cpus(const std::vector<unsigned>& cpus) {
+  if (cpus.empty()) return {};
   const std::string directory(kCpuDirectory);
   make_parents(/*on_scratch=*/false, directory);
   // Not to be listed: older C libraries count entries, if they can, and would find none.
   make_directory(/*on_scratch=*/false, directory, 0111);
   texts_.push_back({directory + "/online", list_of(cpus)});
-  if (auto possible = sys::read_file(AT_FDCWD, ("/" + directory + "/possible").c_str())) {
+  auto possible = sys::read_file(AT_FDCWD, ("/" + directory + "/possible").c_str());
+  if (possible) {
     texts_.push_back({directory + "/possible", *std::move(possible)});
+  } else if (!is_absence(possible.error().code)) {
+    return tl::unexpected(std::move(possible).error());
   }
+  return {};
 }
 
 sys::Status BoxLayout::add_system_bind(const std::string& path) {
@@ -192,7 +194,7 @@ sys::Status BoxLayout::add_system_bind(const std::string& path) {
 sys::Status BoxLayout::add_system_link(const std::string& path, std::string_view below) {
   const auto target = link_target(path);
   if (!target) return tl::unexpected(target.error());
-  if (target->empty() || !(below.empty() || is_at_or_below(*target, below))) {
+  if (target->empty() || !(below.empty() || sys::is_at_or_below(*target, below))) {
     return add_system_bind(path);
   }
   symlinks_.emplace_back(*target, path.substr(1));
@@ -240,7 +242,7 @@ sys::Status BoxLayout::add_bind(const BindRequest& request) {
   }
   for (const auto& [leads_to, link] : symlinks_) {
     const std::string path = "/" + link;
-    if (!is_at_or_below(target, path)) continue;
+    if (!sys::is_at_or_below(target, path)) continue;
     const std::string real =
         leads_to.front() == '/' ? leads_to : path.substr(0, path.rfind('/') + 1) + leads_to;
     std::string what = "mount at '" + target + "': in the box '";
@@ -268,7 +270,7 @@ void BoxLayout::make_mount_point(LayoutBind& bind) {
   bind.on_scratch = !inside.empty();
   if (is_scratch_place(bind.target)) return;  // stands there already
   for (const LayoutBind& outer : binds_) {
-    if (outer.is_directory && is_at_or_below(bind.target, outer.target)) return;
+    if (outer.is_directory && sys::is_at_or_below(bind.target, outer.target)) return;
   }
   const std::string path = bind.on_scratch ? inside : bind.target.substr(1);
   for (const Text& text : texts_) {

@@ -49,7 +49,7 @@ class BoxLayout {
     bool on_scratch = false;
   };
   void add_base(const LaunchRequest& request);
-  void add_cpus(const std::vector<unsigned>& cpus);
+  sys::Status add_cpus(const std::vector<unsigned>& cpus);
   sys::Status add_system_binds();
   sys::Status add_system_bind(const std::string& path);
   sys::Status add_system_link(const std::string& path, std::string_view below);

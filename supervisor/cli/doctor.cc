@@ -68,11 +68,16 @@ int fail(const sys::Error& error) {
   return kWrongUse;
 }
 
-// So that the control groups are judged that a run would have.
-void enter_scope_as_a_run_would() {
-  if (::geteuid() == 0) return;
+// So that the control groups are judged that a run would have. Why it got none, if so.
+sys::Status enter_scope_as_a_run_would() {
   const auto host = sandbox::CgroupHost::find();
-  if (host && host->is_v2()) (void)enter_user_scope();
+  return ::geteuid() != 0 && host && host->is_v2() ? enter_user_scope() : sys::Status();
+}
+
+void add_reason(std::vector<HostCheck>& checks, const std::string& why) {
+  const auto groups = std::ranges::find(checks, "control groups", &HostCheck::name);
+  if (groups == checks.end() || groups->state == CheckState::ok) return;
+  groups->detail += "; no group of one's own: " + why;
 }
 
 }  // namespace
@@ -117,8 +122,9 @@ int doctor_command(std::span<const std::string> words) {
   }
   const auto color = color_of(*line);
   if (!color) return fail(color.error());
-  enter_scope_as_a_run_would();
+  const auto entered = enter_scope_as_a_run_would();
   std::vector<HostCheck> checks = sandbox::check_host();
+  if (!entered) add_reason(checks, entered.error().message());
   for (const FoundInterpreter& interpreter : find_interpreters(kBoxPath)) {
     checks.push_back(check_of(interpreter));
   }

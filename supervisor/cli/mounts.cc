@@ -12,16 +12,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sandbox/sys/paths.h"
+
 namespace wardcase::supervisor {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-bool is_at_or_below(std::string_view path, std::string_view directory) {
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
 
 sys::Result<std::string> real_path(const std::string& path) {
   std::array<char, PATH_MAX> real;
@@ -57,10 +54,12 @@ std::vector<std::string> state_directories() {
 std::string_view why_refused(const std::string& path) {
   if (path == "/" || path == "/run") return "would show the whole system; name a directory below";
   for (const std::string_view system : {"/proc", "/sys", "/dev"}) {
-    if (is_at_or_below(path, system)) return "belongs to the kernel and can't be mounted";
+    if (sys::is_at_or_below(path, system)) return "belongs to the kernel and can't be mounted";
   }
   const auto state = state_directories();
-  const auto holds = [&](const std::string& directory) { return is_at_or_below(path, directory); };
+  const auto holds = [&](const std::string& directory) {
+    return sys::is_at_or_below(path, directory);
+  };
   if (std::ranges::any_of(state, holds)) return "is the supervisor's own and can't be mounted";
   return "";
 }
@@ -143,7 +142,7 @@ sys::Result<Interpreter> find_interpreter(const std::string& path) {
   Interpreter interpreter = {*real, {}};
   const auto show = [&](const std::string& executable) -> sys::Status {
     const std::string prefix = fs::path(executable).parent_path().parent_path().string();
-    if (is_at_or_below(prefix, "/usr")) return {};
+    if (sys::is_at_or_below(prefix, "/usr")) return {};
     auto source = checked_source(prefix);
     if (!source) return tl::unexpected(std::move(source).error());
     interpreter.mounts.push_back({*source, *source, policies::MountMode::read_only});

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "sandbox/sys/paths.h"
+
 namespace wardcase::supervisor {
 
 namespace fs = std::filesystem;
@@ -19,9 +21,8 @@ constexpr int kMostLinks = 40;  // as the kernel (path_resolution(7))
 // `path` has no links in it, as the sources of mounts have none.
 bool can_be_written(const fs::path& path, std::span<const policies::Mount> mounts) {
   return std::ranges::any_of(mounts, [&](const policies::Mount& mount) {
-    if (mount.mode != policies::MountMode::read_write) return false;
-    const fs::path below = path.lexically_relative(mount.source);
-    return !below.empty() && *below.begin() != "..";
+    return mount.mode == policies::MountMode::read_write &&
+           sys::is_at_or_below(path.native(), mount.source);
   });
 }
 

@@ -164,9 +164,7 @@ std::vector<Bomb> bombs() {
 
 class HostileBomb : public testing::TestWithParam<std::tuple<Bomb, Caller>> {
  protected:
-  void SetUp() override {
-    if (!can_be(caller())) GTEST_SKIP() << "calling wardcase as root needs root";
-  }
+  void SetUp() override { skip_unless_can_be(caller()); }
   [[nodiscard]] static const Bomb& bomb() { return std::get<0>(GetParam()); }
   [[nodiscard]] static Caller caller() { return std::get<1>(GetParam()); }
   [[nodiscard]] static Record run_it(const std::vector<std::string>& flags,

@@ -163,9 +163,7 @@ std::string said_of(const std::map<std::string, std::string>& answers, const std
 // All are made in one box; each is told of by a test of its own.
 class HostileCall : public testing::TestWithParam<std::tuple<Attempt, Caller>> {
  protected:
-  void SetUp() override {
-    if (!can_be(caller())) GTEST_SKIP() << "calling wardcase as root needs root";
-  }
+  void SetUp() override { skip_unless_can_be(caller()); }
   [[nodiscard]] static const Attempt& attempt() { return std::get<0>(GetParam()); }
   [[nodiscard]] static Caller caller() { return std::get<1>(GetParam()); }
 

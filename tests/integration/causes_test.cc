@@ -270,24 +270,26 @@ class FrozenGroup {
   }
 };
 
-TEST_P(Causes, WhatCannotBeKilledIsToldAndWaitedForNoLonger) {
+// Once, as it takes as long as we are patient: that does not depend on the caller.
+TEST(CausesOnV1, WhatCannotBeKilledIsToldAndWaitedForNoLonger) {
   if (!fs::exists("/sys/fs/cgroup/freezer/cgroup.procs") || ::geteuid() != 0) {
     GTEST_SKIP() << "needs root and a freezer of version 1, to make a process that can't die";
   }
-  if (!is_root()) return;  // the same code; and it takes as long as we are patient
   Outcome outcome;
   {
     const FrozenGroup group;
-    Running running = run_command({"--status-fd", std::to_string(kStatusFd), "--timeout", "1s",
-                                   "--grace", "100ms", "--", "bash", "-c", "echo up; sleep 60; :"})
-                          .status_channel()
-                          .start();
+    Running running =
+        Command(Caller::root, {"run", "--status-fd", std::to_string(kStatusFd), "--timeout", "1s",
+                               "--grace", "100ms", "--", "bash", "-c", "echo up; sleep 60; :"})
+            .status_channel()
+            .start();
     ASSERT_TRUE(running.wait_for(Channel::out, "up"));
     group.take_children_of(running.pid());
     group.freeze();
     outcome = running.finish();
   }
-  EXPECT_EQ(run({"--", "true"}).exit_code, 0);  // it sweeps what could not be removed
+  EXPECT_EQ(Command(Caller::root, {"run", "--", "true"}).finish().exit_code,
+            0);  // it sweeps what could not be removed
   EXPECT_EQ(outcome.exit_code, 124) << outcome;
   EXPECT_NE(outcome.status().find("\"status\":\"timeout\""), std::string::npos) << outcome.status();
   EXPECT_NE(outcome.status().find("\"unkillable\":true"), std::string::npos) << outcome.status();

@@ -118,6 +118,9 @@ class Command {
   bool is_traced_ = false;
 };
 
+// For SetUp.
+void skip_unless_can_be(Caller caller);
+
 // A test that is run twice: called by root and by an ordinary user.
 class WithCaller : public testing::TestWithParam<Caller> {
  protected:

@@ -15,11 +15,13 @@ std::vector<std::string> joined(std::vector<std::string> first, std::vector<std:
 
 }  // namespace
 
-void WithCaller::SetUp() {
-  if (!can_be(caller())) {
+void skip_unless_can_be(Caller caller) {
+  if (!can_be(caller)) {
     GTEST_SKIP() << "calling wardcase as root needs root: run this program through sudo, too";
   }
 }
+
+void WithCaller::SetUp() { skip_unless_can_be(caller()); }
 
 Command WithCaller::run_command(std::vector<std::string> arguments) {
   return {caller(), joined({"run"}, std::move(arguments))};
