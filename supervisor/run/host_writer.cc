@@ -51,6 +51,7 @@ class BufferedWriter final : public HostWriter {
   std::string kept_;
   std::size_t sent_ = 0;  // of kept_, from its start
   EventLoop::TimerId drained_timer_ = 0;
+  int error_before_relay_ = 0;
   bool is_writable_ = true;  // false: nothing more goes out
   bool is_finishing_ = false;
 };
@@ -138,7 +139,8 @@ void BufferedWriter::complete() {
 
 void BufferedWriter::on_relay_end() {
   loop_.forget(relay_->pidfd());
-  const int error = relay_->reap();
+  const int told = relay_->reap();
+  const int error = error_before_relay_ != 0 ? error_before_relay_ : told;
   relay_.reset();
   stop_writing();
   if (error == 0 && is_finishing_) {
@@ -150,7 +152,10 @@ void BufferedWriter::on_relay_end() {
 
 void BufferedWriter::break_off(int error) {
   stop_writing();
-  if (relay_) return;  // it knows the true reason, and ends now
+  if (relay_) {  // it ends now; why its reader went it knows, but not why we could not write to it
+    if (error != EPIPE) error_before_relay_ = error;
+    return;
+  }
   if (events_.on_broken) events_.on_broken(error);
 }
 
