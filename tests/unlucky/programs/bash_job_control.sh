@@ -20,8 +20,9 @@ status=0
 wait "$first" || status=$?
 ((status == 143))
 
-(exit 7) &
+# `wait -n` is for the next to end: one that has ended before it is called is none.
 (sleep 60) &
+(sleep 1 && exit 7) &
 status=0
 wait -n || status=$?
 ((status == 7))
