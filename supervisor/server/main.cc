@@ -5,10 +5,16 @@
 // any. It is called by wardcase, not by people.
 //
 //   wardcase-server scope SOCKET PID    see user_manager.h; what went wrong is on stdout
+//   wardcase-server serve OPTIONS       see serve.h
 #include <charconv>
+#include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "supervisor/cli/process_start.h"
+#include "supervisor/server/serve.h"
 #include "supervisor/server/user_manager.h"
 
 namespace {
@@ -29,9 +35,25 @@ int start_scope(std::string_view socket, std::string_view pid_text) {
   return kFailed;
 }
 
+int serve(int argc, char** argv) {
+  const auto settled = wardcase::supervisor::settle_what_was_inherited();
+  if (!settled) {
+    std::cerr << "wardcase: serve: " << settled.error().message() << '\n';
+    return kFailed;
+  }
+  const std::vector<std::string> words(argv + 2, argv + argc);
+  try {
+    return wardcase::supervisor::serve(words);
+  } catch (const std::exception& error) {  // memory is out; all else comes as a result
+    std::cerr << "wardcase: serve: " << error.what() << '\n';
+    return kFailed;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc >= 2 && std::string_view(argv[1]) == "serve") return serve(argc, argv);
   if (argc == 4 && std::string_view(argv[1]) == "scope") return start_scope(argv[2], argv[3]);
   std::cerr << "wardcase-server: is called by wardcase; see wardcase(1)\n";
   return kFailed;
