@@ -5,6 +5,7 @@
 # (KIND=asan, clang, fuzz or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
 # are the user's and come last; what the project needs is in lower-case variables.
 
+, := ,
 KIND ?= release
 out := build$(if $(filter-out release,$(KIND)),/$(KIND))
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -57,6 +58,8 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 libraries := -lseccomp -lcap -lboost_program_options
+# The companion takes from the host what changes with it (libsystemd), and else starts quickly.
+libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
@@ -108,7 +111,7 @@ $(out)/wardcase.debug: $(main) $(layers)
 $(out)/wardcase-server: $(out)/wardcase-server.debug
 	$(call say,STRIP)$(STRIP) -o $@ $<
 $(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
-	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries) -lsystemd
+	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries_of_server)
 $(out)/libserver.a: $(server)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
