@@ -127,7 +127,8 @@ TEST_P(Serve, WrongRequestsAreRefusedByNameWithWhatToWrite) {
            {bash(R"("limits": {"timeout_ms": 600001})"), 422, "limit_refused", "maximum is 600s"},
            {bash(R"("limits": {"timeout_ms": null})"), 422, "limit_refused", "can't be left out"},
            {bash(R"("limits": {"timeout_ms": 1.5})"), 400, "invalid_field", "whole number"},
-           {bash(R"("limits": {"cpus": 9999})"), 422, "limit_refused", "limits.cpus: this host has"},
+           {bash(R"("limits": {"cpus": 9999})"), 422, "limit_refused",
+            "limits.cpus: this host has"},
            {bash(R"("encoding_fallback": "no-such")"), 400, "invalid_field", "encoding_fallback: "},
        }) {
     const HttpAnswer answer = client.post("/v1/runs", wrong.body);
@@ -162,7 +163,8 @@ TEST_P(Serve, RequestsOnOneConnectionAreAnsweredInTheirOrder) {
   const Service service = start();
   HttpClient client = service.client();
   std::string all = "GET /v1/version HTTP/1.1\r\nHost: a\r\n\r\n";
-  for (const char* word : {"one", "two"}) all += run_request(code_body("bash", std::string("echo ") + word));
+  for (const char* word : {"one", "two"})
+    all += run_request(code_body("bash", std::string("echo ") + word));
   for (int i = 0; i < 100; ++i) all += "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
   ASSERT_TRUE(client.send(all));
   EXPECT_EQ(client.receive().json().text("name"), "wardcase");
@@ -177,8 +179,7 @@ TEST_P(Serve, ManyRunsAtOnceAreAllAnsweredWithTheirOwn) {
   constexpr int kCount = 24;
   for (int i = 0; i < kCount; ++i) {
     clients.push_back(service.client());
-    ASSERT_TRUE(
-        clients.back().send(run_request(code_body("bash", "echo " + std::to_string(i)))));
+    ASSERT_TRUE(clients.back().send(run_request(code_body("bash", "echo " + std::to_string(i)))));
   }
   for (int i = 0; i < kCount; ++i) {
     EXPECT_EQ(clients[static_cast<std::size_t>(i)].receive().json().out(),

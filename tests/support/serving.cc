@@ -17,8 +17,7 @@ Running start_service(Caller caller, const std::string& socket, std::vector<std:
   Command command(caller, options);
   if (!variable.empty()) command.environment(variable);
   Running process = command.start();
-  EXPECT_TRUE(process.wait_for(Channel::err, "listening on "))
-      << process.read_so_far(Channel::err);
+  EXPECT_TRUE(process.wait_for(Channel::err, "listening on ")) << process.read_so_far(Channel::err);
   return process;
 }
 
