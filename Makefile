@@ -19,6 +19,11 @@ MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# systemd looks below /usr/local as well, but for files of another prefix.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERUNITDIR ?= $(PREFIX)/lib/systemd/user
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 STRIP ?= strip
 ifneq ($(filter clang fuzz,$(KIND)),)
 CC := clang
@@ -234,15 +239,27 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	@GTEST_FILTER="$$(test "$$(id -u)" = 0 && echo '-*/user:Completion.*' || echo '*')" \
 	  tests/support/run_suites.py build/coverage unit integration
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
+# Units, which name the command by its place.
+system_units := wardcased.socket wardcased-tcp.socket wardcased.service
+user_units := wardcase.socket wardcase.service
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
+  packaging/man/wardcased.8=644:$(MANDIR)/man8/wardcased.8 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
-  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
-install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
+  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish \
+  $(foreach unit,$(system_units),$(out)/units/$(unit)=644:$(UNITDIR)/$(unit)) \
+  $(foreach unit,$(user_units),$(out)/units/user/$(unit)=644:$(USERUNITDIR)/$(unit)) \
+  packaging/sysusers.d/wardcase.conf=644:$(SYSUSERSDIR)/wardcase.conf \
+  packaging/tmpfiles.d/wardcase.conf=644:$(TMPFILESDIR)/wardcase.conf
+install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
+	@mkdir -p $(out)/units/user
+	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
+	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(PREFIX)/libexec|' packaging/systemd/$$unit >$(out)/units/$$unit; \
+	done
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \
 	  (set -x; install -Dm$$mode "$${item%%=*}" "$(DESTDIR)$$target"); \
