@@ -29,8 +29,9 @@ for option in $("$build/wardcase" run --help | grep -o -E -e '--[a-z][a-z0-9-]+'
     complain "neither README.md nor packaging/man/wardcase.1 tells of $option"
 done
 
+service=$(sed 's/Fl -/--/g' packaging/man/wardcased.8)
 for option in $("$build/wardcase" serve --help | grep -o -E -e '^ +--[a-z][a-z0-9-]+' | sort -u); do
-  sed 's/Fl -/--/g' packaging/man/wardcased.8 | grep -q -E -e "$option([^a-z0-9-]|$)" ||
+  grep -q -E -e "$option([^a-z0-9-]|$)" <<<"$service" ||
     complain "packaging/man/wardcased.8 does not tell of $option"
 done
 
@@ -39,7 +40,7 @@ codes=$(sed -n -E 's/.*(\{[0-9]{3}, |refuse\(([45][0-9]{2}, )?)"([a-z_]+)".*/\3/
   supervisor/server/*.cc | sort -u)
 (($(wc -w <<<"$codes") > 15)) || complain 'supervisor/server: found too few codes of problems'
 for code in $codes; do
-  grep -q -w -F "$code" packaging/man/wardcased.8 ||
+  grep -q -w -F "$code" <<<"$service" ||
     complain "packaging/man/wardcased.8 does not tell of the code $code"
 done
 
