@@ -65,7 +65,8 @@ policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
 sandbox := $(call objects,sandbox/*.cc)
 supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc)
 main := $(out)/obj/supervisor/cli/main.o
-server := $(call objects,supervisor/server/*.cc)
+server_main := $(out)/obj/supervisor/server/main.o
+server := $(filter-out $(server_main),$(call objects,supervisor/server/*.cc))
 cli := $(filter-out $(main),$(call objects,supervisor/cli/*.cc))
 support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
@@ -106,20 +107,23 @@ $(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
 $(out)/wardcase.debug: $(main) $(layers)
 	$(call say,LINK )$(link) $(link_product) -o $@ $^ $(libraries)
 # Called for what takes shared libraries: the command starts without any.
-$(out)/wardcase-server: $(server) $(filter-out %cli.a,$(layers))
-	$(call say,LINK )$(link) -pie -o $@ $^ -lsystemd $(libraries)
+$(out)/wardcase-server: $(out)/wardcase-server.debug
+	$(call say,STRIP)$(STRIP) -o $@ $<
+$(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
+	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries) -lsystemd
+$(out)/libserver.a: $(server)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
 $(out)/libpolicies.a: $(policies)
 $(out)/libsys.a: $(sys)
-$(layers): $(out)/sources
+$(layers) $(out)/libserver.a: $(out)/sources
 	@rm -f $@
 	$(call say,AR   )$(AR) rcs $@ $(filter %.o,$^)
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -151,6 +155,7 @@ $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(out)/tests/unlucky: $(unlucky)
 $(out)/tests/faults: $(faults)
+$(out)/tests/unit: $(out)/libserver.a
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
