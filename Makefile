@@ -97,6 +97,8 @@ layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
 suites := unit integration hostile unlucky faults
 # Where several processors, another kernel's Landlock or its own clock could matter.
 qemu_tests := As/Isolation.*/user:As/HostileCall.*_root:As/ControlGroups.*:As/Ends.*/user:As/Time.ATimeout*:As/SetupSteps.*/root
+# With the sanitizers in the command, which User-Mode Linux has no address space for.
+asan_tests := As/Ends.*/user:As/SetupSteps.*/user:As/ControlGroups.*
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
 # V=1 shows the whole commands.
 say = $(if $(V),,@echo '  $(1) $@' &&)
@@ -215,9 +217,10 @@ guest_needs := all $(addprefix $(out)/tests/,integration hostile) $(programs)
 check-vm: $(guest_needs)  ## run both suites in a guest: systemd, cgroup v2, User-Mode Linux
 	@AUTO=1 packaging/deps vm
 	@tests/vm/check_vm.py uml $(out)
-check-vm-full: $(guest_needs)  ## then, under qemu, what check-vm skipped and a few suites
+check-vm-full: $(guest_needs)  ## then, under qemu, what check-vm skipped, a few suites, and a few with sanitizers
 	@AUTO=1 packaging/deps vm
-	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)'
+	@$(MAKE) $(parallel) KIND=asan all
+	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)' '$(asan_tests)'
 check-skips:  ## fail if a test was skipped by check and by both guests
 	@tests/vm/check_vm.py skips $(out)
 bench: all $(out)/tests/bench  ## compare the time to start programs (BENCH="--rounds 100"); build/bench.json
