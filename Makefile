@@ -15,6 +15,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec/wardcase
 MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -85,9 +86,10 @@ faults := $(call objects,tests/faults/*.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
-fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc) \
+fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc subordinate_ids.cc) \
   $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
-  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc))
+  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
+  $(addprefix supervisor/server/,http_codec.cc problem.cc run_request.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
@@ -247,7 +249,7 @@ system_units := wardcased.socket wardcased-tcp.socket wardcased.service
 user_units := wardcase.socket wardcase.service
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
-  $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
+  $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
   packaging/man/wardcased.8=644:$(MANDIR)/man8/wardcased.8 \
@@ -261,7 +263,7 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
 install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
 	@mkdir -p $(out)/units/user
 	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
-	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(PREFIX)/libexec|' packaging/systemd/$$unit >$(out)/units/$$unit; \
+	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(LIBEXECDIR)|' packaging/systemd/$$unit >$(out)/units/$$unit; \
 	done
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \

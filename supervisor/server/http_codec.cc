@@ -84,6 +84,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
   std::size_t taken = 0;
   // An empty line before a request is to be passed over (RFC 9112, section 2.2).
   while (state_ == State::nothing_yet && bytes.substr(taken).starts_with("\r\n")) taken += 2;
+  if (state_ == State::nothing_yet && bytes.substr(taken) == "\r") return taken;
   auto& parser = parser_->parser;
   while (taken < bytes.size() && state_ < State::complete) {
     if (state_ == State::nothing_yet) state_ = State::in_head;

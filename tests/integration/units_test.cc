@@ -62,8 +62,10 @@ void install_units(const fs::path& from, const fs::path& to, const std::string& 
   for (const auto& entry : fs::directory_iterator(from)) {
     if (!entry.is_regular_file()) continue;
     std::string text = read_file(entry.path());
-    for (std::size_t at = 0; (at = text.find("@BINDIR@", at)) != std::string::npos;) {
-      text.replace(at, 8, bin);
+    for (const std::string placeholder : {"@BINDIR@", "@LIBEXECDIR@"}) {
+      for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos;) {
+        text.replace(at, placeholder.size(), bin);
+      }
     }
     std::ofstream(to / entry.path().filename()) << text;
   }
@@ -261,6 +263,28 @@ TEST_F(Units, RootsOwnRunsAndTheServiceKeepOutOfEachOthersState) {
   EXPECT_EQ(run(R"({"argv": ["echo", "3"]})").out(), "3\n");
 }
 
+// From a range that root gives the service's user, by the step before its start.
+TEST_F(Units, BoxesOfTheServiceHaveHostIdsOfTheirOwnWhereItHasSome) {
+  EXPECT_TRUE(run(R"({"argv": ["true"]})").is_degraded("shared_host_uid"));
+  systemctl({"stop", kService});
+  const std::vector<std::string> files = {"/etc/subuid", "/etc/subgid"};
+  std::vector<std::string> before;
+  for (const std::string& file : files) {
+    before.push_back(read_file(file));
+    std::ofstream(file, std::ios::app) << "wardcase:1800000000:64\n";
+  }
+  const Record record = run(R"({"argv": ["true"]})");
+  EXPECT_EQ(record.status(), "exited") << record;
+  EXPECT_FALSE(record.is_degraded("shared_host_uid")) << record;
+  HttpClient waiting = client();
+  ASSERT_TRUE(waiting.send(run_request(R"({"argv": ["sleep", "4323.5"]})")));
+  ASSERT_TRUE(comes_true([] { return is_running("4323.5"); }));
+  systemctl({"stop", kService});
+  EXPECT_EQ(waiting.receive().json().status(), "stopped");
+  for (std::size_t i = 0; i < files.size(); ++i) std::ofstream(files[i]) << before[i];
+  EXPECT_FALSE(fs::exists("/run/wardcase-ids/" + std::to_string(::getgrnam("wardcase")->gr_gid)));
+}
+
 // The port is there once somebody asks for it, and for this host alone.
 TEST_F(Units, ThePortIsServedBesideTheSocket) {
   systemctl({"start", "wardcased-tcp.socket"});
@@ -334,7 +358,7 @@ class UnitFiles : public testing::Test {
   void SetUp() override {
     if (!fs::exists("/usr/bin/systemd-analyze")) GTEST_SKIP() << "there is no systemd-analyze";
     fs::create_directories(directory_.path() / "bin");
-    for (const char* name : {"wardcase"}) {
+    for (const char* name : {"wardcase", "wardcase-server"}) {
       (void)directory_.write(std::string("bin/") + name, "#!/bin/sh\n", 0755);
     }
     install_units(kUnits, directory_.path(), (directory_.path() / "bin").string());
