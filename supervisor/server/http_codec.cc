@@ -148,7 +148,10 @@ std::string response_head(const HttpResponse& response, Afterwards afterwards) {
   message.set(http::field::content_type, response.content_type);
   message.content_length(response.body.size());
   message.set(http::field::cache_control, "no-store");
-  for (const auto& [name, value] : response.headers) message.set(name, value);
+  for (const auto& [name, value] : response.headers) {
+    // What stands behind a line end would be a header of its own.
+    message.set(name, value.substr(0, value.find_first_of("\r\n")));
+  }
   if (afterwards == Afterwards::close) message.set(http::field::connection, "close");
   std::string text;
   http::response_serializer<http::empty_body> serializer(message);
