@@ -22,13 +22,9 @@ constexpr int kRetrySeconds = 1;
 
 }  // namespace
 
-Server::Server(EventLoop& loop, Rules rules, std::vector<Listener> listeners, Api& api,
+Server::Server(EventLoop& loop, const Rules& rules, std::vector<Listener> listeners, Api& api,
                RunQueue& queue)
-    : loop_(loop),
-      rules_(std::move(rules)),
-      listeners_(std::move(listeners)),
-      api_(api),
-      queue_(queue) {}
+    : loop_(loop), rules_(rules), listeners_(std::move(listeners)), api_(api), queue_(queue) {}
 
 Server::~Server() {
   loop_.cancel(pause_);

@@ -27,7 +27,8 @@ class Server : private ConnectionOwner {
     std::chrono::milliseconds drain{45'000};  // longer than the longest grace
   };
 
-  Server(EventLoop& loop, Rules rules, std::vector<Listener> listeners, Api& api, RunQueue& queue);
+  Server(EventLoop& loop, const Rules& rules, std::vector<Listener> listeners, Api& api,
+         RunQueue& queue);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
