@@ -19,6 +19,8 @@ struct BoxIds {
   std::uint32_t host_gid = 0;
   // Chosen by us (a leased id of the pool), as only root can; else the caller's own.
   bool is_leased = false;
+  // There is no user namespace: inside and host are the same.
+  bool is_unmapped = false;
 };
 
 // Writes the id maps of `pid`, a process in a new user namespace, and reads them

@@ -74,7 +74,8 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   spec.oom = policy.oom->value;
   spec.execute_writable = policy.execute_writable->value;
   spec.confinement = policy.confinement->value;
-  spec.require.assign(policies::standard_require().begin(), policies::standard_require().end());
+  const auto standard = policies::standard_require(spec.confinement);
+  spec.require.assign(standard.begin(), standard.end());
   for (const auto& feature : policy.require) spec.require.push_back(feature.value);
   spec.limits = options.limits;
   spec.merge_stderr = options.merge_stderr;
