@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "sandbox/capabilities.h"
+#include "sandbox/id_pool.h"
 #include "sandbox/state_lock.h"
 
 namespace wardcase::sandbox {
@@ -63,6 +64,15 @@ CgroupTrial try_cgroups() {
   return trial;
 }
 
+void find_pool(HostFacts& facts) {
+  const auto pool = IdPool::find(::geteuid());
+  if (!pool) {
+    facts.pool_error = pool.error().message();
+  } else if (*pool) {
+    facts.pool_ids = (*pool)->ids().count;
+  }
+}
+
 bool has_user_manager() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   return runtime != nullptr &&
@@ -78,6 +88,7 @@ HostFacts observe_host() {
   facts.kernel_release = system.release;
   static_cast<Restrictions&>(facts) = observe_restrictions();
   facts.can_choose_ids = can_choose_ids().value_or(false);
+  if (!facts.is_root) find_pool(facts);
   facts.probe = probe_box();
   facts.cgroups = try_cgroups();
   facts.has_user_manager = has_user_manager();

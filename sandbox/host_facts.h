@@ -30,6 +30,8 @@ struct CgroupTrial {
 struct HostFacts : Restrictions {
   std::string kernel_release;  // uname -r
   bool can_choose_ids = false;
+  std::uint32_t pool_ids = 0;  // host ids that root gave to this user's boxes (id_pool.h)
+  std::string pool_error;      // why those that are there can't be used; "" else
   sys::Result<ProbeErrors> probe = ProbeErrors();
   CgroupTrial cgroups;
   bool has_user_manager = false;  // systemd runs one for this user

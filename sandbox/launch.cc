@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "sandbox/bind_sources.h"
@@ -22,6 +23,7 @@
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
 #include "sandbox/sys/retry.h"
+#include "sandbox/user_namespace.h"
 
 // The parent's half of a launch:
 //
@@ -54,19 +56,14 @@ sys::Status make_socket_pair(sys::UniqueFd& ours, sys::UniqueFd& childs) {
   return {};
 }
 
-// Our end does not block. As root the program's end is given to the box's user:
-// else opening /dev/stderr inside would be refused.
-sys::Status make_pipe(sys::UniqueFd& read, sys::UniqueFd& write, const sys::UniqueFd& ours,
-                      const sys::UniqueFd& theirs, const BoxIds& ids) {
+// Our end does not block.
+sys::Status make_pipe(sys::UniqueFd& read, sys::UniqueFd& write, const sys::UniqueFd& ours) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) return tl::unexpected(sys::errno_error("make a pipe"));
   read.reset(ends[0]);
   write.reset(ends[1]);
   if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) < 0) {
     return tl::unexpected(sys::errno_error("make a pipe non-blocking"));
-  }
-  if (ids.is_leased && ::fchown(theirs.get(), ids.host_uid, ids.host_gid) < 0) {
-    return tl::unexpected(sys::errno_error("give a pipe to the box's user"));
   }
   return {};
 }
@@ -75,19 +72,25 @@ sys::Status make_channels(const LaunchRequest& request, Box& box, Channels& chan
   auto made = make_socket_pair(box.setup, channels.setup_child);
   if (made) made = make_socket_pair(box.life, channels.life_child);
   if (request.terminal) return made;  // the child makes it
-  if (made) {
-    made = make_pipe(box.stdout_read, channels.stdout_write, box.stdout_read, channels.stdout_write,
-                     request.ids);
-  }
+  if (made) made = make_pipe(box.stdout_read, channels.stdout_write, box.stdout_read);
   if (made && !request.merge_stderr) {
-    made = make_pipe(box.stderr_read, channels.stderr_write, box.stderr_read, channels.stderr_write,
-                     request.ids);
+    made = make_pipe(box.stderr_read, channels.stderr_write, box.stderr_read);
   }
   if (made && request.with_stdin) {
-    made = make_pipe(channels.stdin_read, box.stdin_write, box.stdin_write, channels.stdin_read,
-                     request.ids);
+    made = make_pipe(channels.stdin_read, box.stdin_write, box.stdin_write);
   }
   return made;
+}
+
+// The program's ends belong to the box's user: else opening /dev/stderr inside would be refused.
+sys::Status give_pipes(const Channels& channels, const BoxIds& ids) {
+  if (!ids.is_leased) return {};
+  for (const auto* end : {&channels.stdin_read, &channels.stdout_write, &channels.stderr_write}) {
+    if (end->is_open() && ::fchown(end->get(), ids.host_uid, ids.host_gid) < 0) {
+      return tl::unexpected(sys::errno_error("give a pipe to the box's user"));
+    }
+  }
+  return {};
 }
 
 Slice put_pointers(PlanBuilder& plan, const std::vector<std::string>& texts) {
@@ -200,7 +203,11 @@ pid_t clone_child(const LaunchRequest& request, FdTable& fds, FdIndex v2_leaf, B
   clone_args args = {};
   args.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | namespaces_of(request);
   args.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
-  args.exit_signal = SIGCHLD;
+  if (request.ids.pool < 0) {
+    args.exit_signal = SIGCHLD;
+  } else {
+    args.flags |= CLONE_PARENT;  // which brings the caller's exit signal with it
+  }
   const int leaf = request.cgroup != nullptr ? request.cgroup->clone_into_fd() : -1;
   if (leaf >= 0) {
     clone_args into = args;
@@ -220,7 +227,7 @@ pid_t clone_child(const LaunchRequest& request, FdTable& fds, FdIndex v2_leaf, B
   if (pid >= 0 || errno != ENOSYS) return pid;
   // Filters of containers and tools that do not know clone3: the older call,
   // with the flags that it can carry.
-  const std::uint64_t old_flags = (args.flags & ~CLONE_CLEAR_SIGHAND) | SIGCHLD;
+  const std::uint64_t old_flags = (args.flags & ~CLONE_CLEAR_SIGHAND) | args.exit_signal;
   return static_cast<pid_t>(::syscall(SYS_clone, old_flags, nullptr, pidfd, nullptr, nullptr));
 }
 
@@ -239,15 +246,16 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// A Box whose child waits for its maps.
-sys::Status start_child(const LaunchRequest& request, FdTable& fds, Box& box) {
+using Mark = std::function<void(std::string_view)>;
+
+// A Box whose child has its ids and waits to be let go.
+sys::Status start_child(const LaunchRequest& request, const Channels& channels, FdTable& fds,
+                        Box& box, const Mark& mark) {
   auto& plan = *reinterpret_cast<LaunchPlan*>(box.plan.data());
   const FdIndex v2_leaf = plan_list<FdIndex>(plan, plan.tasks).front();
   const MemoryRange arguments = own_arguments();
+  if (auto given = give_pipes(channels, request.ids); !given) return given;
   int pidfd = -1;
-  // A handler must not run in the child, and an interrupted clone must not be
-  // restarted for ever by a ticking timer.
-  const BlockedSignals blocked;
   box.init = clone_child(request, fds, v2_leaf, box, &pidfd);
   if (box.init < 0) {
     return tl::unexpected(sys::errno_error(
@@ -255,7 +263,24 @@ sys::Status start_child(const LaunchRequest& request, FdTable& fds, Box& box) {
   }
   if (box.init == 0) run_child(plan, fds.data(), arguments);
   box.init_pidfd.reset(pidfd);
+  mark("clone");
+  if (auto mapped = write_id_maps(box.init, request.ids); !mapped) {
+    box.release_error = std::move(mapped).error();
+  }
   return {};
+}
+
+// With a pool from inside it, where alone its ids can be given away.
+sys::Status start_where_ids_are(const LaunchRequest& request, const Channels& channels,
+                                FdTable& fds, Box& box, const Mark& mark) {
+  // A handler must not run in the child, and an interrupted clone must not be
+  // restarted for ever by a ticking timer.
+  const BlockedSignals blocked;
+  if (request.ids.pool < 0) return start_child(request, channels, fds, box, mark);
+  sys::Status started;
+  auto entered = in_user_namespace(
+      request.ids.pool, [&] { started = start_child(request, channels, fds, box, mark); });
+  return entered ? started : entered;
 }
 
 // The memory of the kernel's own that a program holds is in no process' size: when the host
@@ -266,9 +291,8 @@ sys::Status offer_to_oom_killer(pid_t init) {
   return sys::write_file(AT_FDCWD, path.c_str(), "1000");
 }
 
+// Without a pid namespace init must outlive the others: the program sees to itself.
 sys::Status release(Box& box, const BoxIds& ids) {
-  if (auto mapped = write_id_maps(box.init, ids); !mapped) return mapped;
-  // Without a pid namespace init must outlive the others: the program sees to itself.
   if (!ids.is_unmapped) {
     if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
   }
@@ -282,57 +306,8 @@ sys::Status release(Box& box, const BoxIds& ids) {
 
 }  // namespace
 
-Box::Box(Box&& other) noexcept { *this = std::move(other); }
-
-Box& Box::operator=(Box&& other) noexcept {
-  if (this == &other) return *this;
-  kill_init();
-  reap();
-  init = std::exchange(other.init, -1);
-  init_pidfd = std::move(other.init_pidfd);
-  setup = std::move(other.setup);
-  life = std::move(other.life);
-  stdin_write = std::move(other.stdin_write);
-  stdout_read = std::move(other.stdout_read);
-  stderr_read = std::move(other.stderr_read);
-  ends_by_itself = other.ends_by_itself;
-  joined_cgroup_at_birth = other.joined_cgroup_at_birth;
-  plan = std::move(other.plan);
-  release_error = std::move(other.release_error);
-  return *this;
-}
-
-Box::~Box() {
-  kill_init();
-  reap();
-}
-
-void Box::kill_init() const {
-  if (init <= 0) return;
-  if (!ends_by_itself) return sys::kill_child(init_pidfd.get());
-  (void)::shutdown(life.get(), SHUT_RDWR);
-  (void)::shutdown(setup.get(), SHUT_WR);  // it may still wait to be let go
-}
-
-void Box::abandon_init() {
-  if (init > 0) sys::kill_child(init_pidfd.get());
-  init = -1;
-}
-
-void Box::reap() {
-  if (init <= 0) return;
-  siginfo_t ended = {};
-  const auto id = static_cast<id_t>(std::exchange(init, -1));
-  (void)sys::retry_eintr([&]() noexcept { return ::waitid(P_PID, id, &ended, WEXITED); });
-}
-
-std::string_view Box::text(Offset at) const {
-  if (at == 0 || at >= plan.size()) return {};
-  return reinterpret_cast<const char*>(plan.data()) + at;
-}
-
 sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* marks) {
-  const auto mark = [&](std::string_view name) {
+  const Mark mark = [&](std::string_view name) {
     marks->push_back({name, std::chrono::steady_clock::now()});
   };
   Box box;
@@ -363,14 +338,14 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   if (!put) return tl::unexpected(put.error());
   box.plan = plan.finish();
   mark("binds");
-  if (auto started = start_child(request, fds, box); !started) {
+  if (auto started = start_where_ids_are(request, channels, fds, box, mark); !started) {
     return tl::unexpected(started.error());
   }
-  mark("clone");
-  if (auto released = release(box, request.ids); !released) {
-    box.release_error = std::move(released).error();
-    (void)::shutdown(box.setup.get(), SHUT_WR);  // the child's await_go ends
+  if (!box.release_error) {
+    auto released = release(box, request.ids);
+    if (!released) box.release_error = std::move(released).error();
   }
+  if (box.release_error) (void)::shutdown(box.setup.get(), SHUT_WR);  // await_go ends
   mark("id_maps");
   return box;
 }

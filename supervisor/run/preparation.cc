@@ -52,26 +52,35 @@ sys::Status settle_limits(const RunSpec& spec, Host& host, Preparation& made) {
   return {};
 }
 
-sys::Status settle_ids(Host& host, Preparation& made) {
-  sandbox::BoxIds& ids = made.request.ids;
-  if (host.can_choose_ids()) {
-    auto lease = host.lease_id();
-    if (!lease) return tl::unexpected(std::move(lease).error().while_doing("lease a host id"));
-    ids.host_uid = ids.host_gid = lease->id();
-    ids.is_leased = true;
-    made.lease.emplace(*std::move(lease));
-    return {};
-  }
-  ids.host_uid = ::geteuid();
-  ids.host_gid = ::getegid();
-  made.isolation.degraded.push_back({"shared_host_uid",
-                                     "not root: the box's processes have your own id on the host",
-                                     "the caller's id", "run as root"});
+void share_ids(Host& host, Preparation& made) {
+  made.request.ids.host_uid = ::geteuid();
+  made.request.ids.host_gid = ::getegid();
+  const std::string reason = host.no_pool_because();
+  made.isolation.degraded.push_back(
+      {"shared_host_uid",
+       reason.empty() ? "not root: the box's processes have your own id on the host" : reason,
+       "the caller's id",
+       "run as root, or have root give you ids: wardcase-server make-ids " +
+           std::to_string(::geteuid())});
   if (const int groups = ::getgroups(0, nullptr); groups > 0) {
     made.isolation.degraded.push_back({"supplementary_groups",
                                        "an ordinary user may not drop them in a user namespace",
                                        "the caller's groups stay", "run as root"});
   }
+}
+
+sys::Status settle_ids(Host& host, Preparation& made) {
+  if (!host.can_choose_ids() && host.id_pool() == nullptr) {
+    share_ids(host, made);
+    return {};
+  }
+  auto lease = host.lease_id();
+  if (!lease) return tl::unexpected(std::move(lease).error());
+  sandbox::BoxIds& ids = made.request.ids;
+  ids.host_uid = ids.host_gid = lease->id();
+  ids.is_leased = true;
+  if (!host.can_choose_ids()) ids.pool = host.id_pool()->user_namespace();
+  made.lease.emplace(*std::move(lease));
   return {};
 }
 
@@ -221,13 +230,6 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   return {};
 }
 
-// What a user mounts at or above a target is shown there, and nothing of ours.
-bool is_covered(const std::string& target, const std::vector<policies::Mount>& mounts) {
-  return std::any_of(mounts.begin(), mounts.end(), [&](const policies::Mount& mount) {
-    return target == mount.target || target.rfind(mount.target + "/", 0) == 0;
-  });
-}
-
 void settle_program(const RunSpec& spec, Preparation& made) {
   sandbox::LaunchRequest& request = made.request;
   request.argv = spec.argv;
@@ -342,34 +344,6 @@ sys::Status check_demands(const RunSpec& spec, const Preparation& made) {
 }
 
 }  // namespace
-
-std::vector<std::string> path_directories(const std::vector<std::string>& environment) {
-  constexpr std::string_view kName = "PATH=";
-  std::string_view path = kBoxPath;
-  for (const std::string& entry : environment) {
-    if (entry.compare(0, kName.size(), kName) == 0)
-      path = std::string_view(entry).substr(kName.size());
-  }
-  std::vector<std::string> directories;
-  while (!path.empty()) {
-    const std::size_t colon = std::min(path.find(':'), path.size());
-    if (colon > 0) directories.emplace_back(path.substr(0, colon));
-    path.remove_prefix(std::min(colon + 1, path.size()));
-  }
-  return directories;
-}
-
-std::vector<sandbox::BindRequest> binds_of(const RunSpec& spec) {
-  std::vector<sandbox::BindRequest> binds;
-  for (const policies::Mount& mount : spec.system_mounts) {
-    if (is_covered(mount.target, spec.mounts)) continue;
-    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
-  }
-  for (const policies::Mount& mount : spec.mounts) {
-    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user});
-  }
-  return binds;
-}
 
 sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
   auto settled = host.check() ? settle_limits(spec, host, made) : host.check();
