@@ -70,6 +70,7 @@ class RequestReader {
   void fail(int status, std::string_view code, std::string_view detail);
 
   std::unique_ptr<Parser> parser_;
+  std::size_t head_left_;
   State state_ = State::nothing_yet;
   bool expects_continue_ = false;
   ReadFailure failure_;

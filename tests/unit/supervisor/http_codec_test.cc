@@ -80,6 +80,22 @@ int status_of(const std::string& text) {
   return reader.failure().status;
 }
 
+TEST(RequestReader, TheMostOfAHeadDoesNotDependOnHowItArrives) {
+  const std::string begin = "GET / HTTP/1.1\r\nHost: a\r\nX: ";
+  for (const std::size_t size : {256U, 257U}) {
+    const std::string text = begin + std::string(size - begin.size() - 4, 'x') + "\r\n\r\n";
+    for (const std::size_t piece : {1U, 7U, 100U, 1000U}) {
+      RequestReader reader(kMost);
+      std::string input;
+      for (std::size_t at = 0; at < text.size() && reader.state() < State::complete; at += piece) {
+        input += text.substr(at, piece);
+        input.erase(0, reader.feed(input));
+      }
+      EXPECT_EQ(reader.state(), size == 256 ? State::complete : State::failed) << size << piece;
+    }
+  }
+}
+
 TEST(RequestReader, RefusesWhatIsTooLong) {
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(256, 'x') + "\r\n\r\n"),
             431);
