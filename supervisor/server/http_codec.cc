@@ -77,6 +77,8 @@ RequestReader::RequestReader(RequestReader&&) noexcept = default;
 RequestReader& RequestReader::operator=(RequestReader&&) noexcept = default;
 RequestReader::~RequestReader() = default;
 
+std::size_t RequestReader::held() const { return parser_->parser.get().body().size(); }
+
 void RequestReader::fail(int status, std::string_view code, std::string_view detail) {
   state_ = State::failed;
   failure_ = {status, code, detail};

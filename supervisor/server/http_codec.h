@@ -61,6 +61,8 @@ class RequestReader {
   // From in_body on: the client waits for a word before it sends its body.
   [[nodiscard]] bool expects_continue() const { return expects_continue_; }
   [[nodiscard]] const ReadFailure& failure() const { return failure_; }
+  // Bytes of the body that are here.
+  [[nodiscard]] std::size_t held() const;
   // Once, of a complete one.
   [[nodiscard]] HttpRequest take();
 
