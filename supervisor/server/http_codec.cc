@@ -55,6 +55,7 @@ ReadFailure describe(const beast::error_code& error) {
 
 struct RequestReader::Parser {
   http::request_parser<http::string_body> parser;
+  HttpRequest request;  // its head
 };
 
 const std::string* HttpRequest::header(std::string_view name) const {
@@ -121,6 +122,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
 void RequestReader::look_at_head() {
   const auto& head = parser_->parser.get();
   state_ = State::in_body;
+  keep_head();
   const auto encodings = head.count(http::field::transfer_encoding);
   if (encodings > 0 && (head.version() != kHttp11 || head.count(http::field::content_length) > 0)) {
     return fail(400, "bad_request", "the length of the body is told in two ways");
@@ -140,17 +142,22 @@ void RequestReader::look_at_head() {
   expects_continue_ = !parser_->parser.is_done();
 }
 
-HttpRequest RequestReader::take() {
-  auto message = parser_->parser.release();
-  HttpRequest request;
-  request.method = to_string(message.method_string());
-  request.target = to_string(message.target());
-  request.keep_alive = message.keep_alive();
-  for (const auto& field : message) {
+// At once: Beast puts what comes behind a chunked body among the headers, where nobody has
+// checked it.
+void RequestReader::keep_head() {
+  const auto& head = parser_->parser.get();
+  HttpRequest& request = parser_->request;
+  request.method = to_string(head.method_string());
+  request.target = to_string(head.target());
+  request.keep_alive = head.keep_alive();
+  for (const auto& field : head) {
     request.headers.emplace_back(lower_case(field.name_string()), to_string(field.value()));
   }
-  request.body = std::move(message.body());
-  return request;
+}
+
+HttpRequest RequestReader::take() {
+  parser_->request.body = std::move(parser_->parser.get().body());
+  return std::move(parser_->request);
 }
 
 std::string response_head(const HttpResponse& response, Afterwards afterwards) {

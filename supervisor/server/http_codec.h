@@ -69,6 +69,7 @@ class RequestReader {
  private:
   struct Parser;
   void look_at_head();
+  void keep_head();
   void fail(int status, std::string_view code, std::string_view detail);
 
   std::unique_ptr<Parser> parser_;

@@ -121,6 +121,19 @@ TEST(RequestReader, RefusesALengthThatIsToldInTwoWays) {
   EXPECT_EQ(status_of(post + "Content-Length : 1\r\n\r\na"), 400);
 }
 
+TEST(RequestReader, WhatComesBehindAChunkedBodyIsNoHeader) {
+  RequestReader reader(kMost);
+  (void)reader.feed(
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+      "Host: b\r\nOrigin: c\r\nConnection: close\r\n\r\n");
+  ASSERT_EQ(reader.state(), State::complete);
+  const HttpRequest request = reader.take();
+  EXPECT_EQ(request.count("host"), 1U);
+  EXPECT_EQ(request.header("origin"), nullptr);
+  EXPECT_EQ(request.body, "x");
+  EXPECT_TRUE(request.keep_alive);
+}
+
 TEST(RequestReader, RefusesOtherProtocols) {
   EXPECT_EQ(status_of("PRI * HTTP/2.0\r\n\r\n"), 505);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\n\r\n"), 400);
