@@ -95,17 +95,17 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate sbom clean help
 
 all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
 $(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
-	$(call say,STRIP)$(STRIP) -o $@ $<
+	$(call say,STRIP)$(if $(STRIP),$(STRIP) -o $@,cp) $< $(if $(STRIP),,$@)
 $(out)/wardcase.debug: $(main) $(layers)
-	$(call say,LINK )$(link) $(link_product) -o $@ $^ $(libraries)
+	$(call say,LINK )$(link) $(link_product) -Wl,-Map=$(out)/wardcase.map -o $@ $^ $(libraries)
 # Called for what takes shared libraries: the command starts without any.
 $(out)/wardcase-server: $(server) $(out)/libsys.a
-	$(call say,LINK )$(link) -pie -o $@ $^ -lsystemd
+	$(call say,LINK )$(link) -Wl,-Map=$@.map -pie -o $@ $^ -lsystemd
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
@@ -231,6 +231,8 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
+  packaging/man/wardcase.toml.5=644:$(MANDIR)/man5/wardcase.toml.5 \
+  packaging/man/wardcase-security.7=644:$(MANDIR)/man7/wardcase-security.7 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
   packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
@@ -243,6 +245,8 @@ uninstall:  ## remove what install put there
 	rm -f $(foreach item,$(installed),$(DESTDIR)$(lastword $(subst :, ,$(item))))
 generate: all  ## make the options of wardcase(1) and the completions anew from the table of options
 	packaging/generate $(out)/wardcase
+sbom: all  ## list what the programs are made of, as SPDX 2.3: build/wardcase.spdx.json
+	@packaging/sbom $(out)
 clean:  ## remove build/
 	rm -rf build
 help:  ## list the targets
