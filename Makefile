@@ -104,8 +104,8 @@ $(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
 $(out)/wardcase.debug: $(main) $(layers)
 	$(call say,LINK )$(link) $(link_product) -Wl,-Map=$(out)/wardcase.map -o $@ $^ $(libraries)
 # Called for what takes shared libraries: the command starts without any.
-$(out)/wardcase-server: $(server) $(out)/libsys.a
-	$(call say,LINK )$(link) -Wl,-Map=$@.map -pie -o $@ $^ -lsystemd
+$(out)/wardcase-server: $(server) $(filter-out %cli.a,$(layers))
+	$(call say,LINK )$(link) -Wl,-Map=$@.map -pie -o $@ $^ -lsystemd $(libraries)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)

@@ -131,7 +131,7 @@ sys::Status put_binds_into(PlanBuilder& plan, FdTable& fds, const std::vector<La
     entry.attributes = attributes_of(bind, execute_writable || !is_writable(bind, binds));
     entry.device = seen.st_dev;
     entry.inode = seen.st_ino;
-    if (ids.is_leased) {
+    if (ids.can_map_files()) {
       auto tree = prepare_tree(source.get(), bind, entry.attributes, seen, owners);
       if (!tree) return failed(tree.error());
       entry.tree = fds.own(std::move(*tree));

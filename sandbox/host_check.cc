@@ -156,11 +156,21 @@ void check_box(const HostFacts& facts, std::vector<HostCheck>& checks) {
 
 HostCheck check_ids(const HostFacts& facts) {
   if (facts.can_choose_ids) return {"host ids", CheckState::ok, "one of its own for each box", ""};
-  return {"host ids", CheckState::warn,
-          facts.is_root ? "boxes share our own: this root has no capabilities for ids and mounts"
-                        : "boxes share your own, so that processes of two boxes are the host's "
-                          "same user; the policy multiuser runs nothing",
-          facts.is_root ? "run as root of the host, with all capabilities" : "run as root"};
+  if (facts.pool_ids > 0) {
+    return {"host ids", CheckState::ok,
+            "one of its own for each box, of " + std::to_string(facts.pool_ids), ""};
+  }
+  if (facts.is_root) {
+    return {"host ids", CheckState::warn,
+            "boxes share our own: this root has no capabilities for ids and mounts",
+            "run as root of the host, with all capabilities"};
+  }
+  std::string detail =
+      "boxes share your own, so that processes of two boxes are the host's same user; the "
+      "policy multiuser runs nothing";
+  if (!facts.pool_error.empty()) detail += " (" + facts.pool_error + ")";
+  return {"host ids", CheckState::warn, std::move(detail),
+          "run as root, or have root give you ids of /etc/subuid: wardcase-server make-ids USER"};
 }
 
 HostCheck check_landlock(const HostFacts& facts) {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sandbox/capabilities.h"
+#include "sandbox/id_pool.h"
 #include "sandbox/landlock.h"
 #include "sandbox/state_lock.h"
 #include "sandbox/sys/files.h"
@@ -77,6 +78,15 @@ CgroupTrial try_cgroups() {
   return trial;
 }
 
+void find_pool(HostFacts& facts) {
+  const auto pool = IdPool::find(::geteuid());
+  if (!pool) {
+    facts.pool_error = pool.error().message();
+  } else if (*pool) {
+    facts.pool_ids = (*pool)->ids().count;
+  }
+}
+
 bool has_user_manager() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   return runtime != nullptr &&
@@ -92,6 +102,7 @@ HostFacts observe_host() {
   facts.kernel_release = system.release;
   facts.is_root = ::geteuid() == 0;
   facts.can_choose_ids = can_choose_ids().value_or(false);
+  if (!facts.is_root) find_pool(facts);
   facts.probe = probe_box();
   facts.max_user_namespaces = setting("/proc/sys/user/max_user_namespaces");
   facts.unprivileged_userns_clone = setting("/proc/sys/kernel/unprivileged_userns_clone");

@@ -30,6 +30,8 @@ struct HostFacts {
   std::string kernel_release;  // uname -r
   bool is_root = false;
   bool can_choose_ids = false;
+  std::uint32_t pool_ids = 0;  // host ids that root gave to this user's boxes (id_pool.h)
+  std::string pool_error;      // why those that are there can't be used; "" else
   sys::Result<ProbeErrors> probe = ProbeErrors();
   // Settings of the kernel as text, "" where it has none of that name.
   std::string max_user_namespaces;

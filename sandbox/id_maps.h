@@ -17,8 +17,13 @@ struct BoxIds {
   std::uint32_t inside_gid = 1000;
   std::uint32_t host_uid = 0;
   std::uint32_t host_gid = 0;
-  // Chosen by us (a leased id of the pool), as only root can; else the caller's own.
+  // An id that no other box has, as root or a pool (id_pool.h) can give; else the caller's own.
   bool is_leased = false;
+  // The pool's user namespace, borrowed: the box is made from inside it. -1: without one.
+  int pool = -1;
+
+  // Only root can show the files of one user as another's.
+  [[nodiscard]] bool can_map_files() const { return is_leased && pool < 0; }
 };
 
 // Writes the id maps of `pid`, a process in a new user namespace, and reads them

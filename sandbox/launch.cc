@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "sandbox/bind_sources.h"
@@ -21,6 +22,7 @@
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
 #include "sandbox/sys/retry.h"
+#include "sandbox/user_namespace.h"
 
 // The parent's half of a launch:
 //
@@ -53,19 +55,14 @@ sys::Status make_socket_pair(sys::UniqueFd& ours, sys::UniqueFd& childs) {
   return {};
 }
 
-// Our end does not block. As root the program's end is given to the box's user:
-// else opening /dev/stderr inside would be refused.
-sys::Status make_pipe(sys::UniqueFd& read, sys::UniqueFd& write, const sys::UniqueFd& ours,
-                      const sys::UniqueFd& theirs, const BoxIds& ids) {
+// Our end does not block.
+sys::Status make_pipe(sys::UniqueFd& read, sys::UniqueFd& write, const sys::UniqueFd& ours) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) return tl::unexpected(sys::errno_error("make a pipe"));
   read.reset(ends[0]);
   write.reset(ends[1]);
   if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) < 0) {
     return tl::unexpected(sys::errno_error("make a pipe non-blocking"));
-  }
-  if (ids.is_leased && ::fchown(theirs.get(), ids.host_uid, ids.host_gid) < 0) {
-    return tl::unexpected(sys::errno_error("give a pipe to the box's user"));
   }
   return {};
 }
@@ -74,19 +71,25 @@ sys::Status make_channels(const LaunchRequest& request, Box& box, Channels& chan
   auto made = make_socket_pair(box.setup, channels.setup_child);
   if (made) made = make_socket_pair(box.life, channels.life_child);
   if (request.terminal) return made;  // the child makes it
-  if (made) {
-    made = make_pipe(box.stdout_read, channels.stdout_write, box.stdout_read, channels.stdout_write,
-                     request.ids);
-  }
+  if (made) made = make_pipe(box.stdout_read, channels.stdout_write, box.stdout_read);
   if (made && !request.merge_stderr) {
-    made = make_pipe(box.stderr_read, channels.stderr_write, box.stderr_read, channels.stderr_write,
-                     request.ids);
+    made = make_pipe(box.stderr_read, channels.stderr_write, box.stderr_read);
   }
   if (made && request.with_stdin) {
-    made = make_pipe(channels.stdin_read, box.stdin_write, box.stdin_write, channels.stdin_read,
-                     request.ids);
+    made = make_pipe(channels.stdin_read, box.stdin_write, box.stdin_write);
   }
   return made;
+}
+
+// The program's ends belong to the box's user: else opening /dev/stderr inside would be refused.
+sys::Status give_pipes(const Channels& channels, const BoxIds& ids) {
+  if (!ids.is_leased) return {};
+  for (const auto* end : {&channels.stdin_read, &channels.stdout_write, &channels.stderr_write}) {
+    if (end->is_open() && ::fchown(end->get(), ids.host_uid, ids.host_gid) < 0) {
+      return tl::unexpected(sys::errno_error("give a pipe to the box's user"));
+    }
+  }
+  return {};
 }
 
 Slice put_pointers(PlanBuilder& plan, const std::vector<std::string>& texts) {
@@ -194,7 +197,11 @@ pid_t clone_child(const LaunchRequest& request, FdTable& fds, FdIndex v2_leaf, B
                CLONE_NEWIPC | CLONE_NEWUTS;
   if (request.network == policies::Network::none) args.flags |= CLONE_NEWNET;
   args.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
-  args.exit_signal = SIGCHLD;
+  if (request.ids.pool < 0) {
+    args.exit_signal = SIGCHLD;
+  } else {
+    args.flags |= CLONE_PARENT;  // which brings the caller's exit signal with it
+  }
   const int leaf = request.cgroup != nullptr ? request.cgroup->clone_into_fd() : -1;
   if (leaf >= 0) {
     clone_args into = args;
@@ -214,7 +221,7 @@ pid_t clone_child(const LaunchRequest& request, FdTable& fds, FdIndex v2_leaf, B
   if (pid >= 0 || errno != ENOSYS) return pid;
   // Filters of containers and tools that do not know clone3: the older call,
   // with the flags that it can carry.
-  const std::uint64_t old_flags = (args.flags & ~CLONE_CLEAR_SIGHAND) | SIGCHLD;
+  const std::uint64_t old_flags = (args.flags & ~CLONE_CLEAR_SIGHAND) | args.exit_signal;
   return static_cast<pid_t>(::syscall(SYS_clone, old_flags, nullptr, pidfd, nullptr, nullptr));
 }
 
@@ -233,22 +240,40 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// A Box whose child waits for its maps.
-sys::Status start_child(const LaunchRequest& request, FdTable& fds, Box& box) {
+using Mark = std::function<void(std::string_view)>;
+
+// A Box whose child has its ids and waits to be let go.
+sys::Status start_child(const LaunchRequest& request, const Channels& channels, FdTable& fds,
+                        Box& box, const Mark& mark) {
   auto& plan = *reinterpret_cast<LaunchPlan*>(box.plan.data());
   const FdIndex v2_leaf = plan_list<FdIndex>(plan, plan.tasks).front();
   const MemoryRange arguments = own_arguments();
+  if (auto given = give_pipes(channels, request.ids); !given) return given;
   int pidfd = -1;
-  // A handler must not run in the child, and an interrupted clone must not be
-  // restarted for ever by a ticking timer.
-  const BlockedSignals blocked;
   box.init = clone_child(request, fds, v2_leaf, box, &pidfd);
   if (box.init < 0) {
     return tl::unexpected(sys::errno_error("clone a process with its own namespaces"));
   }
   if (box.init == 0) run_child(plan, fds.data(), arguments);
   box.init_pidfd.reset(pidfd);
+  mark("clone");
+  if (auto mapped = write_id_maps(box.init, request.ids); !mapped) {
+    box.release_error = std::move(mapped).error();
+  }
   return {};
+}
+
+// With a pool from inside it, where alone its ids can be given away.
+sys::Status start_where_ids_are(const LaunchRequest& request, const Channels& channels,
+                                FdTable& fds, Box& box, const Mark& mark) {
+  // A handler must not run in the child, and an interrupted clone must not be
+  // restarted for ever by a ticking timer.
+  const BlockedSignals blocked;
+  if (request.ids.pool < 0) return start_child(request, channels, fds, box, mark);
+  sys::Status started;
+  auto entered = in_user_namespace(
+      request.ids.pool, [&] { started = start_child(request, channels, fds, box, mark); });
+  return entered ? started : entered;
 }
 
 // The memory of the kernel's own that a program holds is in no process' size: when the host
@@ -259,8 +284,7 @@ sys::Status offer_to_oom_killer(pid_t init) {
   return sys::write_file(AT_FDCWD, path.c_str(), "1000");
 }
 
-sys::Status release(Box& box, const BoxIds& ids) {
-  if (auto mapped = write_id_maps(box.init, ids); !mapped) return mapped;
+sys::Status release(Box& box) {
   if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
   const auto sent =
       sys::retry_eintr([&]() noexcept { return ::send(box.setup.get(), "g", 1, MSG_NOSIGNAL); });
@@ -313,7 +337,7 @@ std::string_view Box::text(Offset at) const {
 }
 
 sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* marks) {
-  const auto mark = [&](std::string_view name) {
+  const Mark mark = [&](std::string_view name) {
     marks->push_back({name, std::chrono::steady_clock::now()});
   };
   Box box;
@@ -336,14 +360,13 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   if (!put) return tl::unexpected(put.error());
   box.plan = plan.finish();
   mark("binds");
-  if (auto started = start_child(request, fds, box); !started) {
+  if (auto started = start_where_ids_are(request, channels, fds, box, mark); !started) {
     return tl::unexpected(started.error());
   }
-  mark("clone");
-  if (auto released = release(box, request.ids); !released) {
-    box.release_error = std::move(released).error();
-    (void)::shutdown(box.setup.get(), SHUT_WR);  // the child's await_go ends
+  if (!box.release_error) {
+    if (auto released = release(box); !released) box.release_error = std::move(released).error();
   }
+  if (box.release_error) (void)::shutdown(box.setup.get(), SHUT_WR);  // await_go ends
   mark("id_maps");
   return box;
 }

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
@@ -70,14 +69,6 @@ sys::Result<sys::UniqueFd> open_locked(int directory, const std::string& name, i
   }
 }
 
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // Empty or relative values are to be ignored (XDG Base Directory Specification).
 std::optional<std::string> absolute_from_environment(const char* name) {
   const char* value = ::getenv(name);
@@ -99,6 +90,10 @@ sys::Status make_parents(const std::string& path) {
 
 sys::Result<std::string> choose_runtime_directory() {
   if (::geteuid() == 0) return "/run/wardcase";
+  // Several are separated by colons.
+  if (auto own = absolute_from_environment("RUNTIME_DIRECTORY")) {
+    return own->substr(0, own->find(':'));
+  }
   if (auto base = absolute_from_environment("XDG_RUNTIME_DIR")) return *base + "/wardcase";
   if (auto base = absolute_from_environment("XDG_STATE_HOME")) return *base + "/wardcase";
   if (auto home = absolute_from_environment("HOME")) return *home + "/.local/state/wardcase";
@@ -149,49 +144,41 @@ void sweep_locks(const std::string& directory, const std::set<std::string>& need
   }
 }
 
-std::vector<IdRange> parse_subordinate_ids(std::string_view text) {
-  std::vector<IdRange> ranges;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const auto last = line.rfind(':');
-    if (last == std::string_view::npos || last == 0) continue;
-    const auto before = line.rfind(':', last - 1);
-    if (before == std::string_view::npos) continue;
-    const auto first = parse_number<std::uint32_t>(line.substr(before + 1, last - before - 1));
-    const auto count = parse_number<std::uint32_t>(line.substr(last + 1));
-    if (first && count) ranges.push_back({*first, *count});
-  }
-  return ranges;
-}
-
 sys::Result<IdLease> IdLease::take(const std::string& directory) {
-  std::vector<IdRange> given;
+  std::vector<SubordinateIds> given;
   for (const char* path : {"/etc/subuid", "/etc/subgid"}) {
     auto text = sys::read_file(AT_FDCWD, path);
     if (!text && text.error().code == ENOENT) continue;
     if (!text) return tl::unexpected(std::move(text).error());
-    const auto ranges = parse_subordinate_ids(*text);
-    given.insert(given.end(), ranges.begin(), ranges.end());
+    const auto ids = parse_subordinate_ids(*text);
+    given.insert(given.end(), ids.begin(), ids.end());
   }
+  return take(directory, {kPoolFirst, kPoolCount}, given);
+}
+
+sys::Result<IdLease> IdLease::take(const std::string& directory, const IdRange& ids) {
+  return take(directory, ids, {});
+}
+
+sys::Result<IdLease> IdLease::take(const std::string& directory, const IdRange& ids,
+                                   std::span<const SubordinateIds> given) {
   // A random start keeps concurrent boxes from probing the same ids in turn.
   std::uint32_t start = 0;
   if (!sys::draw_random(&start, sizeof start)) {
     return tl::unexpected(sys::errno_error("draw a random number"));
   }
-  for (std::uint32_t i = 0; i < kPoolCount; ++i) {
-    const std::uint32_t id = kPoolFirst + (start % kPoolCount + i) % kPoolCount;
-    const bool taken = std::any_of(given.begin(), given.end(), [id](const IdRange& range) {
-      return id >= range.first && id - range.first < range.count;
-    });
-    if (taken) continue;
+  for (std::uint32_t i = 0; i < ids.count; ++i) {
+    const std::uint32_t id = ids.first + (start % ids.count + i) % ids.count;
+    if (std::ranges::any_of(given, [id](const auto& other) { return other.range.has(id); })) {
+      continue;
+    }
     auto lock = StateLock::acquire(directory, std::to_string(id));
     if (lock) return IdLease(std::move(*lock), id);
     if (lock.error().code != EWOULDBLOCK) {
       return tl::unexpected(std::move(lock).error().while_doing("lease a host id"));
     }
   }
-  return tl::unexpected(sys::plain_error("lease a host id: all " + std::to_string(kPoolCount) +
+  return tl::unexpected(sys::plain_error("lease a host id: all " + std::to_string(ids.count) +
                                          " of '" + directory + "' are in use"));
 }
 

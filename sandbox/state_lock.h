@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "sandbox/subordinate_ids.h"
 #include "sandbox/sys/error.h"
 #include "sandbox/sys/unique_fd.h"
 
@@ -55,29 +57,25 @@ class IdLease {
       1'900'000'000;  // outside what systemd and shadow hand out
   static constexpr std::uint32_t kPoolCount = 4096;
 
-  // Takes a free id of the pool; ids that /etc/subuid or /etc/subgid gave to
+  // Takes a free id of root's pool; ids that /etc/subuid or /etc/subgid gave to
   // somebody are passed over. Fails when all are in use.
   static sys::Result<IdLease> take(const std::string& directory);
+  // The same of a range that was given to us.
+  static sys::Result<IdLease> take(const std::string& directory, const IdRange& ids);
 
   [[nodiscard]] std::uint32_t id() const { return id_; }
 
  private:
+  static sys::Result<IdLease> take(const std::string& directory, const IdRange& ids,
+                                   std::span<const SubordinateIds> given);
   IdLease(StateLock lock, std::uint32_t id) : lock_(std::move(lock)), id_(id) {}
   StateLock lock_;
   std::uint32_t id_;
 };
 
-// Ids that were given to somebody: `first` and the `count - 1` after it.
-struct IdRange {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-};
-
-// Reads /etc/subuid's format, `name:first:count` a line; other lines are passed over.
-[[nodiscard]] std::vector<IdRange> parse_subordinate_ids(std::string_view text);
-
-// Where locks and leases live; made, mode 0700, if missing. /run/wardcase as root; else
-// $XDG_RUNTIME_DIR/wardcase, else $XDG_STATE_HOME/wardcase, else ~/.local/state/wardcase.
+// Where locks and leases live; made, mode 0700, if missing. /run/wardcase as root; else a
+// service's own ($RUNTIME_DIRECTORY, systemd.exec(5)), else $XDG_RUNTIME_DIR/wardcase, else
+// $XDG_STATE_HOME/wardcase, else ~/.local/state/wardcase.
 [[nodiscard]] sys::Result<std::string> runtime_directory();
 
 }  // namespace wardcase::sandbox

@@ -3,6 +3,7 @@
 #include "supervisor/run/host.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -47,7 +48,18 @@ Host::Host(const HostOverrides& overrides, EnterGroup enter_group)
                                            : take(sandbox::landlock_abi(), 0)),
       countable_files_(overrides.countable_files.value_or(kCountableFiles)),
       mountinfo_(overrides.mountinfo),
-      enter_group_(std::move(enter_group)) {}
+      enter_group_(std::move(enter_group)) {
+  if (!can_choose_ids_) find_id_pool(overrides.id_pools.value_or(sandbox::IdPool::kDirectory));
+}
+
+void Host::find_id_pool(const std::string& directory) {
+  auto found = sandbox::IdPool::find(::geteuid(), directory);
+  if (found) {
+    id_pool_ = *std::move(found);
+  } else {
+    no_pool_because_ = found.error().message();
+  }
+}
 
 std::string Host::cgroup_fix() const {
   if (cgroups_ && cgroups_->has_v1_controllers()) {
@@ -79,7 +91,10 @@ sys::Status Host::be_locked() {
 
 sys::Result<sandbox::IdLease> Host::lease_id() {
   if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
-  return sandbox::IdLease::take(runtime_directory_ + "/ids");
+  const std::string directory = runtime_directory_ + "/ids";
+  if (can_choose_ids_) return sandbox::IdLease::take(directory);
+  if (id_pool_) return sandbox::IdLease::take(directory, id_pool_->ids());
+  return tl::unexpected(sys::plain_error("lease a host id: there are none for us"));
 }
 
 sys::Status Host::find_cgroups() {
@@ -88,7 +103,7 @@ sys::Status Host::find_cgroups() {
                    : sandbox::CgroupHost::find();
   if (!found) return tl::unexpected(std::move(found).error());
   cgroups_ = *std::move(found);
-  return can_choose_ids_ || cgroups_->may_create() ? be_locked() : sys::Status();
+  return can_choose_ids_ || id_pool_ || cgroups_->may_create() ? be_locked() : sys::Status();
 }
 
 sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_leaf(const sandbox::CgroupLimits& limits,

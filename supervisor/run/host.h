@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sandbox/cgroup.h"
+#include "sandbox/id_pool.h"
 #include "sandbox/state_lock.h"
 #include "sandbox/sys/error.h"
 
@@ -22,6 +23,7 @@ struct HostOverrides {
   std::optional<int> landlock_abi;
   std::optional<std::string> mountinfo;  // "": no control groups
   std::optional<std::uint64_t> countable_files;
+  std::optional<std::string> id_pools;  // the directory to look for one in
 };
 
 // What one supervisor knows of its host and holds there: the control group
@@ -48,7 +50,13 @@ class Host {
   // How many files writable mounts may hold to be counted before a start.
   [[nodiscard]] std::uint64_t countable_files() const { return countable_files_; }
 
-  // A host id that no other box has.
+  // The user namespace that boxes with an id of their own are to be made from, for who is
+  // not root; nullptr: there is none, for the reason that `no_pool_because` gives ("": none
+  // was made for us).
+  [[nodiscard]] const sandbox::IdPool* id_pool() const { return id_pool_ ? &*id_pool_ : nullptr; }
+  [[nodiscard]] const std::string& no_pool_because() const { return no_pool_because_; }
+
+  // A host id that no other box has; where one can be had.
   [[nodiscard]] sys::Result<sandbox::IdLease> lease_id();
 
   // Leaves for a run; as sandbox::CgroupHost::create.
@@ -65,6 +73,7 @@ class Host {
   [[nodiscard]] std::string cgroup_fix() const;
 
  private:
+  void find_id_pool(const std::string& directory);
   sys::Status be_locked();
   sys::Status find_cgroups();
   [[nodiscard]] bool could_have_more(const sandbox::Cgroup* cgroup) const;
@@ -76,6 +85,8 @@ class Host {
 
   sys::Status checked_;  // before what is found by looking
   bool can_choose_ids_;
+  std::optional<sandbox::IdPool> id_pool_;
+  std::string no_pool_because_;
   std::vector<unsigned> cpus_;
   int landlock_abi_;
   std::uint64_t countable_files_;

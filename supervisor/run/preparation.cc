@@ -51,26 +51,35 @@ sys::Status settle_limits(const RunSpec& spec, Host& host, Preparation& made) {
   return {};
 }
 
-sys::Status settle_ids(Host& host, Preparation& made) {
-  sandbox::BoxIds& ids = made.request.ids;
-  if (host.can_choose_ids()) {
-    auto lease = host.lease_id();
-    if (!lease) return tl::unexpected(std::move(lease).error().while_doing("lease a host id"));
-    ids.host_uid = ids.host_gid = lease->id();
-    ids.is_leased = true;
-    made.lease.emplace(*std::move(lease));
-    return {};
-  }
-  ids.host_uid = ::geteuid();
-  ids.host_gid = ::getegid();
-  made.isolation.degraded.push_back({"shared_host_uid",
-                                     "not root: the box's processes have your own id on the host",
-                                     "the caller's id", "run as root"});
+void share_ids(Host& host, Preparation& made) {
+  made.request.ids.host_uid = ::geteuid();
+  made.request.ids.host_gid = ::getegid();
+  const std::string reason = host.no_pool_because();
+  made.isolation.degraded.push_back(
+      {"shared_host_uid",
+       reason.empty() ? "not root: the box's processes have your own id on the host" : reason,
+       "the caller's id",
+       "run as root, or have root give you ids: wardcase-server make-ids " +
+           std::to_string(::geteuid())});
   if (const int groups = ::getgroups(0, nullptr); groups > 0) {
     made.isolation.degraded.push_back({"supplementary_groups",
                                        "an ordinary user may not drop them in a user namespace",
                                        "the caller's groups stay", "run as root"});
   }
+}
+
+sys::Status settle_ids(Host& host, Preparation& made) {
+  if (!host.can_choose_ids() && host.id_pool() == nullptr) {
+    share_ids(host, made);
+    return {};
+  }
+  auto lease = host.lease_id();
+  if (!lease) return tl::unexpected(std::move(lease).error());
+  sandbox::BoxIds& ids = made.request.ids;
+  ids.host_uid = ids.host_gid = lease->id();
+  ids.is_leased = true;
+  if (!host.can_choose_ids()) ids.pool = host.id_pool()->user_namespace();
+  made.lease.emplace(*std::move(lease));
   return {};
 }
 

@@ -2,37 +2,72 @@
 // Copyright The wardcase authors
 //
 // wardcase-server: what needs shared libraries, so that the command itself starts without
-// any. It is called by wardcase, not by people.
+// any. It is called by wardcase and by service units; what went wrong is on stdout.
 //
-//   wardcase-server scope SOCKET PID    see user_manager.h; what went wrong is on stdout
+//   wardcase-server scope SOCKET PID               see user_manager.h
+//   wardcase-server make-ids USER [FIRST COUNT]    as root: see id_pools.h
+//   wardcase-server drop-ids USER
 #include <charconv>
 #include <iostream>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
+#include "supervisor/server/id_pools.h"
 #include "supervisor/server/user_manager.h"
 
 namespace {
 
+using wardcase::sandbox::IdRange;
+using wardcase::sys::Status;
+using Words = std::span<char* const>;
+
 constexpr int kFailed = 125;
 
-int start_scope(std::string_view socket, std::string_view pid_text) {
-  pid_t pid = 0;
-  const char* const end = pid_text.data() + pid_text.size();
-  const auto [stop, error] = std::from_chars(pid_text.data(), end, pid);
-  if (error != std::errc() || stop != end || pid <= 1) {
-    std::cout << "scope: '" << pid_text << "' is no process\n";
-    return kFailed;
-  }
-  const auto started = wardcase::supervisor::start_scope(std::string(socket), pid);
-  if (started) return 0;
-  std::cout << started.error().message() << '\n';
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+Status start_scope(Words words) {
+  const auto pid = parse_number<pid_t>(words[1]);
+  if (pid && *pid > 1) return wardcase::supervisor::start_scope(words[0], *pid);
+  return tl::unexpected(
+      wardcase::sys::plain_error("'" + std::string(words[1]) + "' is no process"));
+}
+
+Status make_ids(Words words) {
+  if (words.size() == 1) return wardcase::supervisor::make_ids(words[0], std::nullopt);
+  const auto first = parse_number<std::uint32_t>(words[1]);
+  const auto count = parse_number<std::uint32_t>(words[2]);
+  if (first && count) return wardcase::supervisor::make_ids(words[0], IdRange{*first, *count});
+  return tl::unexpected(wardcase::sys::plain_error("FIRST and COUNT must be numbers"));
+}
+
+Status drop_ids(Words words) { return wardcase::supervisor::drop_ids(words[0]); }
+
+int tell(std::string_view what, const Status& done) {
+  if (done) return 0;
+  std::cout << what << ": " << done.error().message() << '\n';
   return kFailed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::string_view(argv[1]) == "scope") return start_scope(argv[2], argv[3]);
+  const Words all(argv, static_cast<std::size_t>(argc));
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  const Words words = argc > 2 ? all.subspan(2) : Words();
+  if (verb == "scope" && words.size() == 2) return tell(verb, start_scope(words));
+  if (verb == "make-ids" && (words.size() == 1 || words.size() == 3)) {
+    return tell(verb, make_ids(words));
+  }
+  if (verb == "drop-ids" && words.size() == 1) return tell(verb, drop_ids(words));
   std::cerr << "wardcase-server: is called by wardcase; see wardcase(1)\n";
   return kFailed;
 }

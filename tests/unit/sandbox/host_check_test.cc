@@ -200,5 +200,16 @@ TEST(HostCheck, AProbeThatCouldNotBeMadeIsAFailure) {
   expect(facts, "probe", CheckState::fail, "EMFILE", "ulimit");
 }
 
+TEST(HostCheck, SaysThatAUsersBoxesShareAnIdUntilRootGivesHimSome) {
+  HostFacts facts = user_host();
+  EXPECT_NE(find(facts, "host ids").fix.find("make-ids"), std::string::npos);
+  facts.pool_error = "is no user namespace";
+  EXPECT_EQ(find(facts, "host ids").state, CheckState::warn);
+  EXPECT_NE(find(facts, "host ids").detail.find("is no user namespace"), std::string::npos);
+  facts.pool_error.clear();
+  facts.pool_ids = 65'536;
+  EXPECT_EQ(find(facts, "host ids").state, CheckState::ok);
+}
+
 }  // namespace
 }  // namespace wardcase::sandbox

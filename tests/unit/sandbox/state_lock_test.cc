@@ -157,18 +157,15 @@ TEST(IdLease, TakesTheIdOfADeadOwner) {
   EXPECT_TRUE(IdLease::take(scratch.path()));
 }
 
-TEST(SubordinateIds, AreReadFromTheLastTwoFields) {
-  const auto ranges = parse_subordinate_ids("alice:100000:65536\n1001:1900000000:10");
-  ASSERT_EQ(ranges.size(), 2U);
-  EXPECT_EQ(ranges[0].first, 100000U);
-  EXPECT_EQ(ranges[0].count, 65536U);
-  EXPECT_EQ(ranges[1].first, 1900000000U);
-  EXPECT_EQ(ranges[1].count, 10U);
-}
-
-TEST(SubordinateIds, PassOverWhatIsNoRange) {
-  EXPECT_TRUE(parse_subordinate_ids("").empty());
-  EXPECT_TRUE(parse_subordinate_ids("# comment\n\n:\n::\na:b:c\na:1\na:1:-2\n:::9\n").empty());
+TEST(IdLease, TakesNoIdOutsideTheRangeItIsGiven) {
+  const TemporaryDirectory scratch;
+  const auto first = IdLease::take(scratch.path(), {70'000, 2});
+  const auto second = IdLease::take(scratch.path(), {70'000, 2});
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(std::set({first->id(), second->id()}), (std::set<std::uint32_t>{70'000, 70'001}));
+  const auto third = IdLease::take(scratch.path(), {70'000, 2});
+  ASSERT_FALSE(third);
+  EXPECT_NE(third.error().message().find("all 2 of"), std::string::npos);
 }
 
 // Sets a variable for the scope and restores what it was.

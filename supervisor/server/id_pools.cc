@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/server/id_pools.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "sandbox/id_pool.h"
+#include "sandbox/sys/files.h"
+
+namespace wardcase::supervisor {
+namespace {
+
+struct User {
+  std::string name;
+  uid_t id = 0;
+  gid_t group = 0;
+};
+
+// By name, or by a number, which need not have one: its group is the same then.
+sys::Result<User> find_user(const std::string& who) {
+  uid_t id = 0;
+  const auto [end, error] = std::from_chars(who.data(), who.data() + who.size(), id);
+  const bool is_number = !who.empty() && error == std::errc() && end == who.data() + who.size();
+  const passwd* const entry = is_number ? ::getpwuid(id) : ::getpwnam(who.c_str());
+  if (entry != nullptr) return User{entry->pw_name, entry->pw_uid, entry->pw_gid};
+  if (is_number) return User{who, id, id};
+  return tl::unexpected(sys::plain_error("there is no user '" + who + "'"));
+}
+
+sys::Result<std::vector<sandbox::IdRange>> read_ranges(const char* path, const User& user) {
+  auto text = sys::read_file(AT_FDCWD, path);
+  if (!text && text.error().code == ENOENT) return std::vector<sandbox::IdRange>();
+  if (!text) return tl::unexpected(std::move(text).error());
+  return sandbox::ranges_of(sandbox::parse_subordinate_ids(*text), user.name, user.id);
+}
+
+sys::Result<sandbox::IdRange> read_subordinate_ids(const User& user) {
+  auto users = read_ranges("/etc/subuid", user);
+  if (!users) return tl::unexpected(std::move(users).error());
+  auto groups = read_ranges("/etc/subgid", user);
+  if (!groups) return tl::unexpected(std::move(groups).error());
+  if (const auto ids = sandbox::find_common_range(*users, *groups)) return *ids;
+  return tl::unexpected(sys::plain_error(
+      "/etc/subuid and /etc/subgid give '" + user.name +
+      "' no range of ids in common; fix: usermod --add-subuids FIRST-LAST --add-subgids "
+      "FIRST-LAST " +
+      user.name));
+}
+
+}  // namespace
+
+sys::Status make_ids(const std::string& who, const std::optional<sandbox::IdRange>& ids) {
+  const auto user = find_user(who);
+  if (!user) return tl::unexpected(user.error());
+  if (user->id == 0) {
+    return tl::unexpected(sys::plain_error("root needs none: its boxes have ids of their own"));
+  }
+  const auto range = ids ? sys::Result<sandbox::IdRange>(*ids) : read_subordinate_ids(*user);
+  if (!range) return tl::unexpected(range.error());
+  return sandbox::make_id_pool(user->id, user->group, *range);
+}
+
+sys::Status drop_ids(const std::string& who) {
+  const auto user = find_user(who);
+  if (!user) return tl::unexpected(user.error());
+  return sandbox::drop_id_pool(user->id);
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// Host ids of their own for the boxes of an ordinary user, to whom root gave a range.
+#include "sandbox/id_pool.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/wardcase_command.h"
+
+namespace wardcase::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr sandbox::IdRange kIds = {1'800'000'000, 64};
+const std::vector<std::string> kReadMap = {"--", "cat", "/proc/self/uid_map"};
+
+class IdPools : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, who gives the ids";
+    make(kIds);
+  }
+  void TearDown() override {
+    if (::geteuid() != 0) return;
+    EXPECT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
+    std::error_code ignored;  // others may have theirs there
+    fs::remove(sandbox::IdPool::kDirectory, ignored);
+  }
+
+  static void make(const sandbox::IdRange& ids) {
+    const auto made = sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, ids);
+    ASSERT_TRUE(made) << made.error().message();
+  }
+  [[nodiscard]] static fs::path file() {
+    return fs::path(sandbox::IdPool::kDirectory) / std::to_string(kOrdinaryUid);
+  }
+  [[nodiscard]] static Command run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "run");
+    return Command(Caller::user, std::move(arguments));
+  }
+  [[nodiscard]] static Record record_of(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "--json");
+    return run(std::move(arguments)).finish().record();
+  }
+  static void end(Running& running) {
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.finish().exit_code, 143);
+  }
+  // The host's id of the box's user, from a uid_map.
+  [[nodiscard]] static std::uint32_t host_id(const std::string& map) {
+    std::istringstream fields(map);
+    std::uint32_t inside = 0;
+    std::uint32_t outside = 0;
+    fields >> inside >> outside;
+    return outside;
+  }
+};
+[[maybe_unused]] const bool kLeavesNothing = install_leak_check();
+
+TEST_F(IdPools, GiveEachBoxAnIdThatIsNotTheCallers) {
+  auto first = run({"--", "bash", "-c", "cat /proc/self/uid_map; sleep 60"}).start();
+  ASSERT_TRUE(first.wait_for(Channel::out, "\n"));
+  const std::uint32_t id = host_id(first.read_so_far(Channel::out));
+  EXPECT_TRUE(kIds.has(id));
+  const Record second = record_of(kReadMap);
+  EXPECT_TRUE(kIds.has(host_id(second.out()))) << second;
+  EXPECT_NE(host_id(second.out()), id);
+  EXPECT_TRUE(second.lists("isolation.effective", "own_host_uid"));
+  EXPECT_FALSE(second.is_degraded("shared_host_uid"));
+  end(first);
+}
+
+TEST_F(IdPools, LeaveNoGroupsOfTheCaller) {
+  const Record record = record_of({"--", "id", "-G"});
+  EXPECT_EQ(record.out(), "1000\n");
+  EXPECT_TRUE(record.lists("isolation.effective", "no_supplementary_groups"));
+}
+
+TEST_F(IdPools, AreNothingThatAProgramCanEnter) {
+  const Record record = record_of({"--", "bash", "-c", "ls /run/wardcase-ids; ls /proc/self/fd"});
+  EXPECT_EQ(record.out(), "0\n1\n2\n3\n") << record;  // 3: of ls itself
+  EXPECT_NE(record.err().find("No such file"), std::string::npos);
+}
+
+TEST_F(IdPools, LetBoxesBeEndedWithAllThatIsInThem) {
+  const Record record = record_of({"--timeout", "500ms", "--grace", "100ms", "--", "bash", "-c",
+                                   "trap '' TERM; setsid sleep 71 & sleep 72 & wait; sleep 73"});
+  EXPECT_EQ(record.status(), "timeout") << record;
+}
+
+TEST_F(IdPools, LetAKilledSupervisorsProgramDie) {
+  auto running = run({"--", "bash", "-c", "echo ready; sleep 74"}).start();
+  ASSERT_TRUE(running.wait_for(Channel::out, "ready"));
+  running.signal(SIGKILL);
+  EXPECT_EQ(running.finish().signal, SIGKILL);
+  EXPECT_EQ(run({"--", "true"}).finish().exit_code, 0);  // which sweeps what the dead one held
+}
+
+TEST_F(IdPools, LetStandardStreamsBeOpenedAgain) {
+  const Outcome outcome = run({"-i", "--", "bash", "-c",
+                               "read -r line </dev/stdin; echo \"$line\" >/dev/stdout; "
+                               "echo err >/dev/stderr"})
+                              .input("in\n")
+                              .finish();
+  EXPECT_EQ(outcome.out(), "in\n");
+  EXPECT_EQ(outcome.err(), "err\n");
+}
+
+TEST_F(IdPools, LetTheWatcherSeeMemory) {
+  const Record record =
+      record_of({"-m", "64m", "-l", "python", "-c",
+                 "import time\nb = []\nwhile True:\n  b.append(b'x' * (1 << 20)); "
+                 "time.sleep(0.002)"});
+  EXPECT_EQ(record.status(), "oom") << record;
+}
+
+TEST_F(IdPools, LetRefusedCallsBeTold) {
+  const Record record = record_of({"--", "mount", "-t", "tmpfs", "none", "/tmp"});
+  EXPECT_GE(record.denied("mount").value_or(0), 1) << record;
+}
+
+TEST_F(IdPools, ShowMountsAsFarAsTheBoxesIdMayRead) {
+  const fs::path open = Workplace::get().root() / "open-to-all";
+  const fs::path closed = Workplace::get().root() / "closed-to-others";
+  for (const fs::path& directory : {open, closed}) {
+    fs::create_directory(directory);
+    ASSERT_EQ(::chown(directory.c_str(), kOrdinaryUid, kOrdinaryUid), 0);
+    std::ofstream(directory / "data") << "data\n";
+  }
+  fs::permissions(open, static_cast<fs::perms>(0755));
+  fs::permissions(closed, static_cast<fs::perms>(0700));
+  EXPECT_EQ(record_of({"-v", open.string() + ":/data", "--", "cat", "/data/data"}).out(), "data\n");
+  const Record refused = record_of({"-v", closed.string() + ":/data", "--", "cat", "/data/data"});
+  EXPECT_FALSE(refused.is_true("success"));
+  EXPECT_NE((refused.err() + refused.text("error")).find("ermission denied"), std::string::npos)
+      << refused;
+  fs::remove_all(open);
+  fs::remove_all(closed);
+}
+
+TEST_F(IdPools, ThatAreUsedUpRefuseBoxesByTheirNumber) {
+  make({kIds.first, 1});
+  auto first = run({"--", "bash", "-c", "echo ready; sleep 60"}).start();
+  ASSERT_TRUE(first.wait_for(Channel::out, "ready"));
+  const Record second = record_of(kReadMap);
+  EXPECT_EQ(second.status(), "setup_failed");
+  EXPECT_NE(second.text("error").find("all 1 of"), std::string::npos) << second;
+  end(first);
+}
+
+TEST_F(IdPools, ThatAreMadeAnewLeaveRunningBoxesAlone) {
+  auto first = run({"--", "bash", "-c", "echo ready; read -t 1 <> <(:); echo end"}).start();
+  ASSERT_TRUE(first.wait_for(Channel::out, "ready"));
+  make({kIds.first + kIds.count, 8});
+  EXPECT_EQ(host_id(record_of(kReadMap).out()) / 8, (kIds.first + kIds.count) / 8);
+  const Outcome outcome = first.finish();
+  EXPECT_EQ(outcome.out(), "ready\nend\n");
+}
+
+TEST_F(IdPools, ThatAreGoneLeaveBoxesWithTheCallersIdAndSaySo) {
+  ASSERT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
+  const Record record = record_of(kReadMap);
+  EXPECT_EQ(host_id(record.out()), kOrdinaryUid);
+  EXPECT_TRUE(record.is_degraded("shared_host_uid"));
+}
+
+// Neither a plain file nor a user namespace of somebody else's is taken for one.
+TEST_F(IdPools, ThatAreSomethingElseAreNotUsed) {
+  ASSERT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
+  std::ofstream(file()).flush();
+  const Record plain = record_of(kReadMap);
+  EXPECT_EQ(host_id(plain.out()), kOrdinaryUid);
+  EXPECT_NE(plain.json("isolation.degraded").find("is no user namespace of this user's"),
+            std::string::npos)
+      << plain;
+  constexpr uid_t kOther = kOrdinaryUid - 1;
+  ASSERT_TRUE(sandbox::make_id_pool(kOther, kOther, kIds));
+  fs::remove(file());
+  fs::create_symlink(std::to_string(kOther), file());
+  EXPECT_EQ(host_id(record_of(kReadMap).out()), kOrdinaryUid);
+  EXPECT_TRUE(sandbox::drop_id_pool(kOther));
+}
+
+TEST_F(IdPools, AreNotMadeOfIdsThatAreInUse) {
+  EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {kOrdinaryUid - 1, 10}));
+  EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {0, 10}));
+  EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {100'000, 0}));
+}
+
+// Their maker is not to be led by who could write there.
+TEST_F(IdPools, AreNotMadeInADirectoryThatOthersCanWrite) {
+  const fs::path directory = Workplace::get().root() / "others-ids";
+  fs::create_directory(directory);
+  fs::permissions(directory, static_cast<fs::perms>(0777));
+  const auto made = sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, kIds, directory);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message().find("for root to write"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(directory));
+  fs::remove(directory);
+}
+
+TEST_F(IdPools, AreMadeByTheCompanionForAUserByNumber) {
+  const std::string companion = Workplace::get().command().string() + "-server";
+  const std::string user = std::to_string(kOrdinaryUid);
+  const auto call = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), companion);
+    return Command::other(Caller::root, words).finish();
+  };
+  EXPECT_EQ(call({"drop-ids", user}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(file()));
+  const Outcome none = call({"make-ids", user});  // nobody gave this number any
+  EXPECT_EQ(none.exit_code, 125);
+  EXPECT_NE(none.out().find("/etc/subuid"), std::string::npos);
+  EXPECT_EQ(call({"make-ids", user, std::to_string(kIds.first), "8"}).exit_code, 0);
+  EXPECT_TRUE(kIds.has(host_id(record_of(kReadMap).out())));
+  EXPECT_EQ(call({"make-ids", "no-such-user"}).exit_code, 125);
+  EXPECT_EQ(call({"make-ids", "root"}).exit_code, 125);
+}
+
+// In the guests: with control groups of its own, too, nothing is missing for strangers' programs.
+TEST(IdPoolsOfAccounts, LetAnOrdinaryUserRunTheProgramsOfSeveralPeople) {
+  if (::geteuid() != 0 || !fs::exists("/run/user/1000/systemd/private")) {
+    GTEST_SKIP() << "needs root, and a service manager of user 1000";
+  }
+  const std::string companion = Workplace::get().command().string() + "-server";
+  const Outcome made = Command::other(Caller::root, {companion, "make-ids", "1000"}).finish();
+  ASSERT_EQ(made.exit_code, 0) << made;
+  const Record record =
+      Command::other(Caller::root, {"/usr/bin/setpriv", "--reuid", "1000", "--regid", "1000",
+                                    "--init-groups", "/usr/bin/env", "HOME=/tmp",
+                                    "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=/run/user/1000",
+                                    Workplace::get().command().string(), "run", "--json",
+                                    "--policy", "multiuser", "--", "cat", "/proc/self/uid_map"})
+          .finish()
+          .record();
+  EXPECT_EQ(record.status(), "exited") << record;
+  EXPECT_EQ(record.text("enforced_by.memory"), "cgroup2");
+  const auto given = sandbox::parse_subordinate_ids([] {
+    std::ostringstream text;
+    text << std::ifstream("/etc/subuid").rdbuf();
+    return text.str();
+  }());
+  std::istringstream fields(record.out());
+  std::uint32_t inside = 0;
+  std::uint32_t outside = 0;
+  fields >> inside >> outside;
+  EXPECT_TRUE(std::ranges::any_of(given, [&](const auto& ids) { return ids.range.has(outside); }));
+  EXPECT_EQ(Command::other(Caller::root, {companion, "drop-ids", "1000"}).finish().exit_code, 0);
+  std::error_code ignored;
+  fs::remove(sandbox::IdPool::kDirectory, ignored);
+}
+
+}  // namespace
+}  // namespace wardcase::test
