@@ -65,7 +65,8 @@ policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
 sandbox := $(call objects,sandbox/*.cc)
 supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc)
 main := $(out)/obj/supervisor/cli/main.o
-server := $(call objects,supervisor/server/*.cc)
+server_main := $(out)/obj/supervisor/server/main.o
+server := $(filter-out $(server_main),$(call objects,supervisor/server/*.cc))
 cli := $(filter-out $(main),$(call objects,supervisor/cli/*.cc))
 support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
@@ -88,6 +89,8 @@ layers := $(addprefix $(out)/lib,cli.a supervisor.a sandbox.a policies.a sys.a)
 suites := unit integration hostile unlucky faults
 # Where several processors, another kernel's Landlock or its own clock could matter.
 qemu_tests := As/Isolation.*/user:As/HostileCall.*_root:As/ControlGroups.*:As/Ends.*/user:As/Time.ATimeout*:As/SetupSteps.*/root
+# With the sanitizers in the command, which User-Mode Linux has no address space for.
+asan_tests := As/Ends.*/user:As/SetupSteps.*/user:As/ControlGroups.*
 cxx_files = $(shell find sandbox policies supervisor tests -name '*.cc' -o -name '*.h' -o -name '*.c')
 # V=1 shows the whole commands.
 say = $(if $(V),,@echo '  $(1) $@' &&)
@@ -100,24 +103,29 @@ FORCE:
 all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
 $(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
-	$(call say,STRIP)$(if $(STRIP),$(STRIP) -o $@,cp) $< $(if $(STRIP),,$@)
+	$(call say,STRIP)$(STRIP) -o $@ $<
 $(out)/wardcase.debug: $(main) $(layers)
-	$(call say,LINK )$(link) $(link_product) -Wl,-Map=$(out)/wardcase.map -o $@ $^ $(libraries)
+	$(call say,LINK )$(link) $(link_product) -o $@ $^ $(libraries)
 # Called for what takes shared libraries: the command starts without any.
-$(out)/wardcase-server: $(server) $(filter-out %cli.a,$(layers))
-	$(call say,LINK )$(link) -Wl,-Map=$@.map -pie -o $@ $^ -lsystemd $(libraries)
+$(out)/wardcase-server: $(out)/wardcase-server.debug
+	$(call say,STRIP)$(STRIP) -o $@ $<
+$(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
+	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries) -lsystemd
+$(out)/libserver.a: $(server)
+# What was linked, for the list of parts.
+$(out)/wardcase.debug $(out)/wardcase-server.debug: link += -Wl,-Map=$(@:.debug=.map)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
 $(out)/libpolicies.a: $(policies)
 $(out)/libsys.a: $(sys)
-$(layers): $(out)/sources
+$(layers) $(out)/libserver.a: $(out)/sources
 	@rm -f $@
 	$(call say,AR   )$(AR) rcs $@ $(filter %.o,$^)
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -149,6 +157,7 @@ $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(out)/tests/unlucky: $(unlucky)
 $(out)/tests/faults: $(faults)
+$(out)/tests/unit: $(out)/libserver.a
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
@@ -202,9 +211,10 @@ guest_needs := all $(addprefix $(out)/tests/,integration hostile) $(programs)
 check-vm: $(guest_needs)  ## run both suites in a guest: systemd, cgroup v2, User-Mode Linux
 	@AUTO=1 packaging/deps vm
 	@tests/vm/check_vm.py uml $(out)
-check-vm-full: $(guest_needs)  ## then, under qemu, what check-vm skipped and a few suites
+check-vm-full: $(guest_needs)  ## then, under qemu, what check-vm skipped, a few suites, and a few with sanitizers
 	@AUTO=1 packaging/deps vm
-	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)'
+	@$(MAKE) $(parallel) KIND=asan all
+	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)' '$(asan_tests)'
 check-skips:  ## fail if a test was skipped by check and by both guests
 	@tests/vm/check_vm.py skips $(out)
 bench: all $(out)/tests/bench  ## compare the time to start programs (BENCH="--rounds 100"); build/bench.json

@@ -220,14 +220,23 @@ sys::Status check_minimum(const LimitRow& row, std::string_view name, std::uint6
   return refused(name, written, "minimum is " + format_limit(row, row.minimum));
 }
 
-sys::Status check_maximum(const LimitRow& row, std::uint64_t value, std::string_view written,
-                          const Maximum& maximum) {
+sys::Status check_maximum(const LimitRow& row, std::string_view name, std::uint64_t value,
+                          std::string_view written, const Maximum& maximum) {
   if (!maximum.value || value <= *maximum.value) return {};
   const bool is_built_in = maximum.origin == kBuiltIn;
-  return refused(name_of(row), written,
+  return refused(name, written,
                  "maximum is " + format_limit(row, maximum.value) + " (limits.max." +
                      std::string(row.key) + ", " + maximum.origin + "); raise it " +
                      (is_built_in ? "in ~/.config/wardcase/wardcase.toml" : "there"));
+}
+
+// `none` is above any maximum that a file gave; the built-in one lets it pass.
+sys::Status check_asked(const LimitRow& row, std::string_view name,
+                        std::optional<std::uint64_t> value, std::string_view written,
+                        const Maximum& maximum) {
+  constexpr std::uint64_t kNone = ~0ULL;
+  if (!value && maximum.origin == kBuiltIn) return {};
+  return check_maximum(row, name, value.value_or(kNone), written, maximum);
 }
 
 sys::Result<std::uint64_t> parse_value(Unit unit, std::string_view text) {
@@ -283,7 +292,7 @@ sys::Status Limits::check_bounds() {
     if (!is_required(row.id) && most.value) value = std::min(*value, *most.value);
     const std::string written = format_limit(row, value);
     auto status = check_minimum(row, name_of(row), *value, written);
-    if (status) status = check_maximum(row, *value, written, most);
+    if (status) status = check_maximum(row, name_of(row), *value, written, most);
     if (!status) return status;
   }
   return {};
@@ -353,14 +362,18 @@ sys::Result<std::optional<std::uint64_t>> parse_limit(const LimitRow& row, std::
                                                       const Maximum& maximum) {
   auto value = parse_default(row, name_of(row), text);
   if (!value) return value;
-  // `none` is above any maximum that a file gave.
-  const bool passes_none = maximum.origin == kBuiltIn;
-  if (!*value && passes_none) return value;
-  constexpr std::uint64_t kNone = ~0ULL;
-  if (sys::Status status = check_maximum(row, value->value_or(kNone), text, maximum); !status) {
+  if (auto status = check_asked(row, name_of(row), *value, text, maximum); !status) {
     return tl::unexpected(std::move(status).error());
   }
   return value;
+}
+
+sys::Status check_limit(const LimitRow& row, std::string_view name,
+                        std::optional<std::uint64_t> value, const Maximum& maximum) {
+  const std::string written = value ? std::to_string(*value) : "null";
+  if (!value && !row.none_allowed) return refused(name, written, "this limit can't be left out");
+  const auto status = value ? check_minimum(row, name, *value, written) : sys::Status();
+  return status ? check_asked(row, name, value, written, maximum) : status;
 }
 
 std::string format_limit(const LimitRow& row, std::optional<std::uint64_t> value) {

@@ -124,7 +124,11 @@ class Limits {
                                                                     std::string_view text,
                                                                     const Maximum& maximum);
 
-// The same for a value of a file, named `name` in the error: no maximum is looked
+// The same for a value that came as a number, named `name` in the error; nullopt: none.
+[[nodiscard]] sys::Status check_limit(const LimitRow& row, std::string_view name,
+                                      std::optional<std::uint64_t> value, const Maximum& maximum);
+
+// As parse_limit() for a value of a file, named `name` in the error: no maximum is looked
 // at, since another file may raise it. nullopt: the word none, accepted where the
 // table allows it.
 [[nodiscard]] sys::Result<std::optional<std::uint64_t>> parse_default(const LimitRow& row,

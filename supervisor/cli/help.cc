@@ -16,6 +16,7 @@
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
+#include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/verbs.h"
 
 namespace wardcase::supervisor {
@@ -67,6 +68,24 @@ Exit code: the program's own; 124 a time or output limit; 137 out of memory; 159
 system call; 128+n ended by signal n; 125 nothing ran; 126 can't be executed; 127 not found.
 )";
 
+constexpr std::string_view kDoctorHead =
+    R"(wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or
+FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1.
+
+)";
+
+constexpr std::string_view kServeHead =
+    R"help(wardcase serve: answers requests for runs by HTTP, in the foreground, until a signal ends it.
+
+  wardcase serve                              on a socket that is yours alone
+  wardcase serve --listen tcp:127.0.0.1:7878  for everybody on this host
+  curl --unix-socket "$XDG_RUNTIME_DIR/wardcase/api.sock" http://localhost/v1/runs \
+    -H 'Content-Type: application/json' -d '{"language": "python", "code": "print(6 * 7)"}'
+
+Sockets that systemd hands over come before --listen. wardcased(8) has it all.
+
+)help";
+
 // Breaks at blanks; lines after the first begin at the column of the text.
 std::string wrapped(std::string_view text, std::size_t column) {
   std::string lines;
@@ -94,6 +113,12 @@ int print(std::string_view text) { return write_all(STDOUT_FILENO, text) ? 0 : k
 int wrong(const std::string& what) {
   Console(Verbosity::normal).say(what);
   return kWrongUse;
+}
+
+int print_with_options(std::string_view head, const std::vector<OptionRow>& table) {
+  std::string text(head);
+  for (const OptionRow& row : table) text += option_help(row);
+  return print(text);
 }
 
 int print_overview() {
@@ -138,13 +163,8 @@ int help_command(std::span<const std::string> words) {
   if (verb == "policy") return print_policy_help();
   if (verb == "config") return print_config_help();
   if (verb == "explain") return print_explain_help();
-  if (verb == "doctor") {
-    std::string text =
-        "wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or\n"
-        "FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1.\n\n";
-    for (const OptionRow& row : doctor_option_table()) text += option_help(row);
-    return print(text);
-  }
+  if (verb == "doctor") return print_with_options(kDoctorHead, doctor_option_table());
+  if (verb == "serve") return print_with_options(kServeHead, serve_option_table());
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help") {
     std::string text = "wardcase help [VERB]: shows help. Verbs: " + verb_names(" ") + ".\n\n";

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 // The command line: finds the verb and hands over to it.
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <exception>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sandbox/sys/error.h"
-#include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
+#include "supervisor/cli/process_start.h"
 #include "supervisor/cli/run_command.h"
+#include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/verbs.h"
 #include "supervisor/cli/version.h"
 
@@ -29,26 +25,6 @@ using supervisor::Console;
 using supervisor::Verbosity;
 
 constexpr int kFailed = 125;
-
-// A caller may have closed stdin, stdout or stderr. What we open next would
-// take its number, and the program's output would go there.
-bool fill_standard_descriptors() {
-  int fd = -1;
-  do {
-    fd = wardcase::sys::retry_eintr([] { return ::open("/dev/null", O_RDWR); });
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd < 0) return false;
-  (void)::close(fd);
-  return true;
-}
-
-// Dispositions and an ignored SIGCHLD are inherited, and would hide the end of
-// children; writing to a reader who has gone is to give EPIPE.
-bool reset_signals() {
-  // SIGXFSZ: a caller's file size limit is told by EFBIG then, and not by our death.
-  return ::signal(SIGPIPE, SIG_IGN) != SIG_ERR && ::signal(SIGXFSZ, SIG_IGN) != SIG_ERR &&
-         ::signal(SIGCHLD, SIG_DFL) != SIG_ERR;
-}
 
 int dispatch(std::span<const std::string> words) {
   if (words.empty()) {
@@ -64,6 +40,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "policy") return supervisor::policy_command(rest);
   if (verb == "config") return supervisor::config_command(rest);
   if (verb == "explain") return supervisor::explain_command(rest);
+  if (verb == "serve") return supervisor::serve_command(rest);
   if (verb == "doctor") return supervisor::doctor_command(rest);
   if (verb == "version" || verb == "--version") {
     if (rest.empty()) return supervisor::version_command();
@@ -79,12 +56,10 @@ int dispatch(std::span<const std::string> words) {
 
 int main(int argc, char** argv) {
   try {
-    if (!fill_standard_descriptors()) {
-      const auto error = wardcase::sys::errno_error("open '/dev/null'");
-      Console(Verbosity::normal).say(error.message());
+    if (const auto settled = supervisor::settle_what_was_inherited(); !settled) {
+      Console(Verbosity::normal).say(settled.error().message());
       return kFailed;
     }
-    if (!reset_signals()) return kFailed;
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     return dispatch(words);
   } catch (const std::exception& error) {  // memory is out; all else comes as a result

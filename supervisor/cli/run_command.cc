@@ -17,12 +17,12 @@
 #include "supervisor/cli/dry_run.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
-#include "supervisor/cli/mounts.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/run_output.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
 #include "supervisor/cli/user_scope.h"
+#include "supervisor/config/mounts.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/refused_calls.h"
 
@@ -68,14 +68,7 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   spec.mounts = options.mounts;
   spec.system_mounts = options.interpreter_mounts;
   spec.network = options.network;
-  const policies::Policy& policy = options.configuration.policy;
-  spec.policy = policy.name->value;
-  spec.syscalls = options.configuration.syscalls;
-  spec.oom = policy.oom->value;
-  spec.execute_writable = policy.execute_writable->value;
-  spec.confinement = policy.confinement->value;
-  spec.require.assign(policies::standard_require().begin(), policies::standard_require().end());
-  for (const auto& feature : policy.require) spec.require.push_back(feature.value);
+  spec.take_policy(options.configuration.policy, options.configuration.syscalls);
   spec.limits = options.limits;
   spec.merge_stderr = options.merge_stderr;
   spec.encoding_fallback = options.encoding_fallback;

@@ -12,10 +12,11 @@
 #include <system_error>
 #include <utility>
 
-#include "supervisor/cli/allowed_calls.h"
 #include "supervisor/cli/environment.h"
-#include "supervisor/cli/mounts.h"
 #include "supervisor/cli/planted_links.h"
+#include "supervisor/config/allowed_calls.h"
+#include "supervisor/config/mounts.h"
+#include "supervisor/config/run_settings.h"
 
 namespace wardcase::supervisor {
 
@@ -34,7 +35,8 @@ sys::Status take_configuration(const CommandLine& line, RunOptions& options) {
   options.configuration = *std::move(loaded);
   options.limits = policies::limits_of(options.configuration.policy);
   for (const std::string& names : line.all("allow-syscalls")) {
-    if (auto allowed = allow_calls(names, options.configuration); !allowed) return allowed;
+    if (auto allowed = allow_calls("--allow-syscalls", names, options.configuration); !allowed)
+      return allowed;
   }
   return {};
 }
@@ -49,15 +51,9 @@ sys::Status take_limits(const CommandLine& line, RunOptions& options) {
     const auto& setting = options.configuration.policy.limits[static_cast<std::size_t>(row.id)];
     origin(row) = setting ? setting->origin : std::string(policies::kBuiltIn);
   }
-  for (const policies::LimitRow& row : policies::limit_table()) {
-    const std::string variable(row.environment);
-    const char* text = variable.empty() ? nullptr : std::getenv(variable.c_str());
-    if (text == nullptr || *text == '\0') continue;
-    auto value = policies::parse_default(row, variable, text);  // above its maximum it is lowered
-    if (!value) return tl::unexpected(std::move(value).error());
-    limits.set_default(row.id, *value);
-    origin(row) = variable;
-  }
+  auto taken = take_limit_variables(
+      limits, [&](const policies::LimitRow& row) { origin(row) = row.environment; });
+  if (!taken) return taken;
   for (const policies::LimitRow& row : policies::limit_table()) {
     if (row.flag.empty()) continue;
     const std::string* text = line.last(std::string(row.flag));
@@ -73,9 +69,7 @@ sys::Status take_limits(const CommandLine& line, RunOptions& options) {
 // The policy's first: of two variables of one name the later counts.
 sys::Status take_environment(const CommandLine& line, RunOptions& options) {
   std::vector<std::string>& environment = options.environment;
-  for (const auto& variable : options.configuration.policy.environment) {
-    environment.push_back(variable.value.name + "=" + variable.value.value);
-  }
+  environment = policy_environment(options.configuration.policy);
   for (const std::string& path : line.all("env-file")) {
     auto variables = read_variables(path);
     if (!variables) {
@@ -87,19 +81,6 @@ sys::Status take_environment(const CommandLine& line, RunOptions& options) {
     auto variable = parse_variable(text);
     if (!variable) return tl::unexpected(std::move(variable).error().while_doing("--env"));
     environment.push_back(*std::move(variable));
-  }
-  return {};
-}
-
-// Flags stand where both name one target.
-sys::Status take_policy_mounts(RunOptions& options) {
-  for (const auto& [mount, origin] : options.configuration.policy.mounts) {
-    auto checked = check_mount(mount);
-    if (!checked) return tl::unexpected(std::move(checked).error().while_doing(origin));
-    if (std::ranges::find(options.mounts, checked->target, &policies::Mount::target) ==
-        options.mounts.end()) {
-      options.mounts.push_back(*std::move(checked));
-    }
   }
   return {};
 }
@@ -130,7 +111,7 @@ sys::Status take_mounts(const CommandLine& line, RunOptions& options) {
     options.source.interpreter = interpreter->path;
     options.interpreter_mounts = std::move(interpreter->mounts);
   }
-  return take_policy_mounts(options);
+  return add_policy_mounts(options.configuration.policy, options.mounts);
 }
 
 // FILE ARGS, -c CODE ARGS, - ARGS or -- COMMAND ARGS.
@@ -277,11 +258,10 @@ sys::Status take_network(const CommandLine& line, RunOptions& options) {
     }
     options.network = *network == "host" ? policies::Network::host : policies::Network::none;
   }
-  const auto& allowed = policy.allowed_networks->value;
-  if (std::ranges::find(allowed, options.network) != allowed.end()) return {};
-  return wrong("--network " + std::string(policies::network_name(options.network)) +
-               ": the policy '" + policy.name->value + "' does not allow it (network.allowed, " +
-               policy.allowed_networks->origin + ")");
+  auto allowed = check_network(policy, options.network);
+  if (allowed) return {};
+  return tl::unexpected(std::move(allowed).error().while_doing(
+      "--network " + std::string(policies::network_name(options.network))));
 }
 
 sys::Status take_box(const CommandLine& line, RunOptions& options) {

@@ -7,6 +7,7 @@
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
+#include "supervisor/cli/serve_command.h"
 
 namespace wardcase::supervisor {
 
@@ -30,6 +31,10 @@ std::span<const Verb> verb_table() {
        "show and check what the configuration files say",
        {"show", "check"},
        config_option_table},
+      {"serve",
+       "answer requests for runs by HTTP, on a socket of this host",
+       {},
+       serve_option_table},
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},

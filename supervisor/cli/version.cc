@@ -8,19 +8,14 @@
 #include <string>
 
 #include "supervisor/cli/console.h"
+#include "supervisor/run/version.h"
 
 namespace wardcase::supervisor {
-
-namespace {
-
-constexpr const char* kVersion = "0.1.0";
-
-}  // namespace
 
 int version_command() {
   utsname system = {};
   (void)::uname(&system);  // fails only on a bad address
-  const std::string line = std::string("wardcase ") + kVersion + " (" + system.machine + ")\n";
+  const std::string line = "wardcase " + std::string(kVersion) + " (" + system.machine + ")\n";
   return write_all(STDOUT_FILENO, line) ? 0 : 125;
 }
 

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ namespace wardcase::supervisor {
 
 // Padded, without line breaks (RFC 4648, section 4).
 [[nodiscard]] std::string base64(std::string_view bytes);
+
+// The other way; nullopt for what base64() would not have written.
+[[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace wardcase::supervisor

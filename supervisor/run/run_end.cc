@@ -158,7 +158,7 @@ bool Run::Impl::died_before_exec() const {
 
 void Run::Impl::on_program_ended(const SetupMessage& message) {
   has_ended = true;
-  record.duration = std::chrono::duration_cast<microseconds>(Clock::now() - exec_at);
+  const Clock::time_point ended_at = Clock::now();
   check_memory_event();  // the event comes before the death that it causes
   if (!is_exec_confirmed || died_before_exec()) {
     is_exec_confirmed = false;
@@ -168,6 +168,7 @@ void Run::Impl::on_program_ended(const SetupMessage& message) {
               "set up the box: the program's process died before its exec");
     return kill_tree();
   }
+  record.duration = std::chrono::duration_cast<microseconds>(ended_at - exec_at);
   const bool has_exited = message.end_code == CLD_EXITED;
   if (has_exited) {
     record.exit_code = message.end_status;

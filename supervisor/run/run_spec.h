@@ -66,6 +66,10 @@ struct RunSpec {
   // the record is `exited` without an exit code where the program would have run.
   bool rehearsal = false;
 
+  // What a complete policy says of the box itself; limits, network, mounts and environment
+  // are for whoever asks to settle.
+  void take_policy(const policies::Policy& its_policy, policies::SyscallChanges its_syscalls);
+
   // For tests alone: this step of the launch fails with this errno.
   sandbox::SetupStep fault_step = sandbox::SetupStep::none;
   int fault_error = 0;

@@ -4,17 +4,22 @@
 // wardcase-server: what needs shared libraries, so that the command itself starts without
 // any. It is called by wardcase and by service units; what went wrong is on stdout.
 //
+//   wardcase-server serve OPTIONS                  see serve.h
 //   wardcase-server scope SOCKET PID               see user_manager.h
 //   wardcase-server make-ids USER [FIRST COUNT]    as root: see id_pools.h
 //   wardcase-server drop-ids USER
 #include <charconv>
+#include <exception>
 #include <iostream>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "supervisor/cli/process_start.h"
 #include "supervisor/server/id_pools.h"
+#include "supervisor/server/serve.h"
 #include "supervisor/server/user_manager.h"
 
 namespace {
@@ -51,6 +56,20 @@ Status make_ids(Words words) {
 
 Status drop_ids(Words words) { return wardcase::supervisor::drop_ids(words[0]); }
 
+int serve(Words words) {
+  const auto settled = wardcase::supervisor::settle_what_was_inherited();
+  if (!settled) {
+    std::cerr << "wardcase: serve: " << settled.error().message() << '\n';
+    return kFailed;
+  }
+  try {
+    return wardcase::supervisor::serve(std::vector<std::string>(words.begin(), words.end()));
+  } catch (const std::exception& error) {  // memory is out; all else comes as a result
+    std::cerr << "wardcase: serve: " << error.what() << '\n';
+    return kFailed;
+  }
+}
+
 int tell(std::string_view what, const Status& done) {
   if (done) return 0;
   std::cout << what << ": " << done.error().message() << '\n';
@@ -63,6 +82,7 @@ int main(int argc, char** argv) {
   const Words all(argv, static_cast<std::size_t>(argc));
   const std::string_view verb = argc > 1 ? argv[1] : "";
   const Words words = argc > 2 ? all.subspan(2) : Words();
+  if (verb == "serve") return serve(words);
   if (verb == "scope" && words.size() == 2) return tell(verb, start_scope(words));
   if (verb == "make-ids" && (words.size() == 1 || words.size() == 3)) {
     return tell(verb, make_ids(words));

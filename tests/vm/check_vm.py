@@ -3,12 +3,12 @@
 # Copyright The wardcase authors
 """Runs test suites in a guest with systemd and control groups of version 2.
 
-usage: check_vm.py uml|qemu BUILD_DIRECTORY [GTEST_FILTER]
+usage: check_vm.py uml|qemu BUILD_DIRECTORY [GTEST_FILTER [ASAN_FILTER]]
        check_vm.py skips BUILD_DIRECTORY
 
 uml runs all of the integration and hostile suites, in two guests of one processor each that
 take every other test. qemu is slow: it runs what uml had to
-skip, and FILTER besides. What came back is in BUILD_DIRECTORY/vm/ENGINE/N. `skips` fails if a
+skip, and FILTER besides; ASAN_FILTER once more, with BUILD_DIRECTORY/asan/wardcase. What came back is in BUILD_DIRECTORY/vm/ENGINE/N. `skips` fails if a
 test was skipped by make check and by both engines.
 
 The last line is `N passed, N failed, N skipped`; a skipped test is told and not counted
@@ -41,21 +41,28 @@ export GTEST_FILTER={filter} GTEST_TOTAL_SHARDS={guests} GTEST_SHARD_INDEX={numb
 tests/support/run_suites.py build {suites}
 status=$?
 cp build/tests/*.json "$VM_OUT/"
-exit $status
+"""
+RUN_ASAN = """
+export GTEST_FILTER={filter} GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0
+tests/support/run_suites.py asan integration || status=1
+cp asan/tests/integration.json "$VM_OUT/asan.json"
 """
 
 
 NATIVE = ("unit", "unlucky", "faults")  # run by make check alone
+ASAN = "asan"
 
 
 def results_of(directory):
     """Names and outcomes of all suites that a run left there, or its guests in theirs."""
     results = {}
     for place in (directory, *sorted(directory.glob("[0-9]"))):
-        for suite in (*SUITES, *NATIVE):
+        for suite in (*SUITES, *NATIVE, ASAN):
             report = place / f"{suite}.json"
             if report.exists():
-                results |= gtest_results(json.loads(report.read_text()))
+                prefix = "asan: " if suite == ASAN else ""
+                found = gtest_results(json.loads(report.read_text()))
+                results |= {prefix + name: outcome for name, outcome in found.items()}
     return results
 
 
@@ -63,7 +70,17 @@ def skipped_in(directory):
     return {name for name, outcome in results_of(directory).items() if outcome == "skipped"}
 
 
-def stage(build, work, names, number, guests):
+def stage_sanitized(build, work, names):
+    """The instrumented command, for the same tests; what they and it need is there already."""
+    (work / ASAN / "tests").mkdir(parents=True)
+    shutil.copy(build / ASAN / "wardcase", work / ASAN / "wardcase")
+    for name in ("integration", "programs"):
+        (work / ASAN / "tests" / name).symlink_to(f"../../build/tests/{name}")
+    (work / ASAN / "wardcase-server").symlink_to("../build/wardcase-server")
+    return RUN_ASAN.format(filter=f"'{names}'")
+
+
+def stage(build, work, names, sanitized, number, guests):
     """What a guest needs of this tree. Symbols are of no use there."""
     for name in NEEDED:
         target = work / name
@@ -77,37 +94,39 @@ def stage(build, work, names, number, guests):
             ["strip", "-o", work / "build/tests" / suite, build / "tests" / suite], check=True
         )
     shutil.copytree(build / "tests/programs", work / "build/tests/programs")
+    commands = RUN.format(filter=f"'{names}'", suites=" ".join(SUITES), number=number, guests=guests)
+    if sanitized:
+        commands += stage_sanitized(build, work, sanitized)
     script = work / "run"
-    script.write_text(
-        RUN.format(filter=f"'{names}'", suites=" ".join(SUITES), number=number, guests=guests)
-    )
+    script.write_text(commands + "exit $status\n")
     script.chmod(0o755)
 
 
-def run_guest(engine, build, names, number):
+def run_guest(engine, build, names, sanitized, number):
     """Returns what is to be complained of."""
     results = build / "vm" / engine / str(number)
     results.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
-        stage(build, work, names, number, GUESTS[engine])
+        stage(build, work, names, sanitized, number, GUESTS[engine])
         status = machine.boot(engine, work, results, LIMIT_SECONDS[engine])
     system = (results / "system").read_text().strip()
     wrong = [] if system == "running" else [f"the guest's systemd says: {system}"]
-    wrong += [f"{suite} did not end" for suite in SUITES if not (results / f"{suite}.json").exists()]
+    suites = (*SUITES, ASAN) if sanitized else SUITES
+    wrong += [f"{suite} did not end" for suite in suites if not (results / f"{suite}.json").exists()]
     if status != 0 and not wrong and "failed" not in results_of(results).values():
         wrong.append(f"its run ended with status {status}")
     return wrong
 
 
-def check(engine, build, names):
+def check(engine, build, names, sanitized):
     results = build / "vm" / engine
     shutil.rmtree(results, ignore_errors=True)
     machine.image()
     numbers = range(GUESTS[engine])
     with concurrent.futures.ThreadPoolExecutor() as pool:
         try:
-            guests = [pool.submit(run_guest, engine, build, names, number) for number in numbers]
+            guests = [pool.submit(run_guest, engine, build, names, sanitized, number) for number in numbers]
             wrong = [what for guest in guests for what in guest.result()]
         except BaseException:
             machine.end_engines()
@@ -152,10 +171,11 @@ def main():
     if arguments[0] == "skips":
         return check_skips(build)
     names = arguments[2] if len(arguments) > 2 else "*"
+    sanitized = arguments[3] if len(arguments) > 3 else ""
     if arguments[0] == "qemu":
         names = ":".join([names, *sorted(skipped_in(build / "vm/uml"))])
     try:
-        return check(arguments[0], build, names)
+        return check(arguments[0], build, names, sanitized)
     except machine.Failed as error:
         print(f"vm: {error}\n0 passed, 1 failed, 0 skipped")
         return 1

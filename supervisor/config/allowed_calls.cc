@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-#include "supervisor/cli/allowed_calls.h"
+#include "supervisor/config/allowed_calls.h"
 
 #include <algorithm>
 #include <string>
@@ -23,7 +23,8 @@ sys::Status check_name(const std::string& name) {
 
 }  // namespace
 
-sys::Status allow_calls(std::string_view names, Configuration& configuration) {
+sys::Status allow_calls(std::string_view asked_by, std::string_view names,
+                        Configuration& configuration) {
   for (std::size_t begin = 0; begin <= names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
     const std::string name(names.substr(begin, end - begin));
@@ -32,7 +33,7 @@ sys::Status allow_calls(std::string_view names, Configuration& configuration) {
     });
     if (!allowed) {
       return tl::unexpected(
-          sys::Error(allowed.error()).while_doing("--allow-syscalls '" + name + "'"));
+          sys::Error(allowed.error()).while_doing(std::string(asked_by) + " '" + name + "'"));
     }
     begin = end + 1;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-#include "supervisor/cli/mounts.h"
+#include "supervisor/config/mounts.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/serve_command.h"
+
+#include <unistd.h>
+
+#include "supervisor/cli/companion.h"
+#include "supervisor/cli/console.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+constexpr int kFailed = 125;
+
+int fail(const sys::Error& error) {
+  Console(Verbosity::normal).say("serve: " + error.message());
+  return kFailed;
+}
+
+}  // namespace
+
+// lint: table
+std::vector<OptionRow> serve_option_table() {
+  return {
+      {"listen", "", "ADDRESS",
+       "unix:PATH or tcp:HOST:PORT (this host alone); default: api.sock in our runtime directory"},
+      {"max-runs", "", "N", "runs at the same time (default: twice the processors)"},
+      {"max-queue", "", "N", "runs that wait for their turn; more are refused (default 256)"},
+      {"max-connections", "", "N", "clients at the same time (default 512)"},
+      {"max-body", "", "SIZE", "length of a request's body (default 16 MiB)"},
+      {"header-timeout", "", "TIME", "time for a request's head to arrive (default 10s)"},
+      {"body-timeout", "", "TIME", "time for its body to arrive (default 60s)"},
+      {"idle-timeout", "", "TIME", "time between two requests of a client (default 75s)"},
+      {"send-timeout", "", "TIME", "time in which a client takes nothing (default 30s)"},
+      {"drain-timeout", "", "TIME", "time that runs have to end when we are to end (default 45s)"},
+  };
+}
+
+int serve_command(std::span<const std::string> words) {
+  const auto companion = find_companion();
+  if (!companion) return fail(companion.error());
+  std::vector<std::string> all = {*companion, "serve"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  argv.reserve(all.size() + 1);
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  (void)::execv(argv[0], argv.data());
+  return fail(sys::errno_error("execute '" + *companion + "'"));
+}
+
+}  // namespace wardcase::supervisor

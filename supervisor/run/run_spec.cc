@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/run/run_spec.h"
+
+#include <utility>
+
+namespace wardcase::supervisor {
+
+void RunSpec::take_policy(const policies::Policy& its_policy,
+                          policies::SyscallChanges its_syscalls) {
+  policy = its_policy.name->value;
+  syscalls = std::move(its_syscalls);
+  oom = its_policy.oom->value;
+  execute_writable = its_policy.execute_writable->value;
+  confinement = its_policy.confinement->value;
+  require.assign(policies::standard_require().begin(), policies::standard_require().end());
+  for (const auto& feature : its_policy.require) require.push_back(feature.value);
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "sandbox/sys/unique_fd.h"
+#include "supervisor/run/event_loop.h"
+#include "supervisor/server/http_codec.h"
+
+namespace wardcase::supervisor {
+
+class Connection;
+
+enum class Transport : std::uint8_t { unix_socket, tcp };
+
+// Whoever answers. Called on the loop's thread; a call may use any method of the
+// connection except its destructor.
+class ConnectionOwner {
+ public:
+  ConnectionOwner() = default;
+  ConnectionOwner(const ConnectionOwner&) = delete;
+  ConnectionOwner& operator=(const ConnectionOwner&) = delete;
+  virtual ~ConnectionOwner() = default;
+
+  // To be answered by answer(), now or later. None other comes before that.
+  virtual void on_request(Connection& connection, HttpRequest request) = 0;
+  // The last of all. A request that was not answered yet needs no answer any more.
+  virtual void on_closed(Connection& connection) = 0;
+};
+
+// How long a client may take, and how much it may send.
+struct ConnectionRules {
+  RequestReader::Most most;
+  std::chrono::milliseconds idle{75'000};     // between two requests
+  std::chrono::milliseconds header{10'000};   // from the first byte of a request to its body
+  std::chrono::milliseconds body{60'000};     // from there to its end
+  std::chrono::milliseconds stalled{30'000};  // nothing of an answer is taken
+  std::chrono::milliseconds answer{600'000};  // all of an answer
+  std::chrono::milliseconds linger{2'000};    // what still comes from a client that is refused
+};
+
+// One client: reads its requests in their order, one at a time, and writes the answers. It
+// reads nothing while a request is being answered, so that what it holds is bounded.
+class Connection {
+ public:
+  Connection(EventLoop& loop, sys::UniqueFd socket, Transport transport,
+             const ConnectionRules& rules, ConnectionOwner& owner);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  [[nodiscard]] sys::Status open();
+
+  void answer(const HttpResponse& response);
+  // An answer to whatever comes; nothing else is read.
+  void refuse(const HttpResponse& response);
+  // The answer that is due next is the last one.
+  void finish_after_answer() { is_last_ = true; }
+  void close();
+
+  [[nodiscard]] Transport transport() const { return transport_; }
+  // Nothing of a request is here, and no answer is due or under way.
+  [[nodiscard]] bool is_idle() const { return phase_ == Phase::idle; }
+  // A request is being answered.
+  [[nodiscard]] bool is_answering() const {
+    return phase_ == Phase::answering || phase_ == Phase::writing;
+  }
+  [[nodiscard]] Clock::time_point idle_since() const { return idle_since_; }
+
+ private:
+  enum class Phase : std::uint8_t { idle, head, body, answering, writing, lingering, closed };
+
+  void on_events(std::uint32_t events);
+  void on_readable();
+  void read_requests();
+  void enter(Phase phase);
+  void begin_writing();
+  void write_some();
+  void after_answer();
+  void discard();
+  void on_late();
+  [[nodiscard]] std::uint32_t wanted_events() const;
+  [[nodiscard]] std::chrono::milliseconds patience() const;
+
+  EventLoop& loop_;
+  sys::UniqueFd socket_;
+  Transport transport_;
+  const ConnectionRules& rules_;
+  ConnectionOwner& owner_;
+  RequestReader reader_;
+  Phase phase_ = Phase::idle;
+  std::string input_;
+  std::string output_;
+  std::size_t written_ = 0;
+  Clock::time_point answer_began_;
+  bool keeps_alive_ = true;
+  bool omits_body_ = false;  // of HEAD
+  bool is_last_ = false;
+  Clock::time_point idle_since_;
+  EventLoop::TimerId timer_ = 0;
+};
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "supervisor/run/event_loop.h"
+#include "supervisor/run/host.h"
+#include "supervisor/server/run_queue.h"
+
+namespace wardcase::supervisor {
+
+// Whether this host can run anything by its default policy: a rehearsal of a run tells. It
+// is made at the start, and again while it fails.
+class Readiness {
+ public:
+  Readiness(EventLoop& loop, Host& host, StartRun start);
+  Readiness(const Readiness&) = delete;
+  Readiness& operator=(const Readiness&) = delete;
+  ~Readiness();
+
+  // Begins; `known` is called once, in a later turn, when the first answer is there.
+  void look(std::function<void()> known);
+  // A run could not be set up: what was found may not hold any more.
+  void doubt();
+  // "" when it can; before the first answer it can't.
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+
+ private:
+  void rehearse();
+  void conclude(std::string why_not);
+
+  EventLoop& loop_;
+  Host& host_;
+  StartRun start_;
+  std::function<void()> known_;
+  std::shared_ptr<StartedRun> rehearsal_;
+  std::string why_not_ = "this host was not looked at yet";
+  EventLoop::TimerId timer_ = 0;
+};
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/server/request_spec.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "policies/language.h"
+#include "sandbox/sys/paths.h"
+#include "supervisor/config/allowed_calls.h"
+#include "supervisor/config/config.h"
+#include "supervisor/config/run_settings.h"
+#include "supervisor/languages/program.h"
+#include "supervisor/languages/program_file.h"
+#include "supervisor/run/encoding_fallback.h"
+#include "supervisor/run/run.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+using Settled = tl::expected<void, Problem>;
+
+constexpr std::uint64_t kMilli = 1000;
+// A service runs many at a time: none gets more unless it asks.
+constexpr std::uint64_t kServiceMillicpus = kMilli;
+
+tl::unexpected<Problem> refuse(int status, std::string code, std::string field,
+                               const std::string& what) {
+  Problem problem = {status, std::move(code), what};
+  problem.field = std::move(field);
+  return tl::unexpected(std::move(problem));
+}
+
+// The fault of nobody who asks.
+tl::unexpected<Problem> broken(const sys::Error& error) {
+  return refuse(500, "configuration", "", error.message());
+}
+
+Settled read_configuration(const RunRequest& request, Configuration& configuration) {
+  ConfigPlaces places = config_places();
+  places.project.clear();  // where a service was started says nothing of who asks
+  const auto asked = request.policy ? request.policy : policy_variable();
+  if (request.policy) {
+    const auto known = list_policies(places);
+    if (std::ranges::find(known, *request.policy, &ListedPolicy::name) == known.end()) {
+      std::string names;
+      for (const auto& policy : known) names += (names.empty() ? "" : ", ") + policy.name;
+      return refuse(400, "invalid_field", "policy",
+                    "policy: there is no '" + *request.policy + "'; it is one of " + names);
+    }
+  }
+  auto loaded = load_configuration(places, asked);
+  if (!loaded) return broken(loaded.error());
+  configuration = *std::move(loaded);
+  for (const std::string& name : request.allowed_syscalls) {
+    if (auto allowed = allow_calls("allow_syscalls", name, configuration); !allowed) {
+      return refuse(422, "policy_refused", "allow_syscalls", allowed.error().message());
+    }
+  }
+  return {};
+}
+
+Settled settle_limits(const RunRequest& request, const Configuration& configuration,
+                      const Host& host, policies::Limits& limits) {
+  limits = policies::limits_of(configuration.policy);
+  const auto cpus = static_cast<std::size_t>(policies::LimitId::cpus);
+  bool has_cpus = configuration.policy.limits[cpus].has_value();
+  auto taken = take_limit_variables(limits, [&](const policies::LimitRow& row) {
+    has_cpus = has_cpus || row.id == policies::LimitId::cpus;
+  });
+  if (!taken) return broken(taken.error());
+  if (!has_cpus) limits.set_default(policies::LimitId::cpus, kServiceMillicpus);
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    const RunRequest::Limit& asked = request.limits[static_cast<std::size_t>(row.id)];
+    if (!asked) continue;
+    const std::string field = "limits." + std::string(row.json_key);
+    const auto refused = [&](const std::string& what) {
+      return refuse(422, "limit_refused", field, what);
+    };
+    const std::uint64_t host_millicpus = host.cpus().size() * kMilli;
+    if (row.id == policies::LimitId::cpus && *asked > host_millicpus) {
+      return refused(field + ": this host has " + std::to_string(host.cpus().size()));
+    }
+    if (auto checked = policies::check_limit(row, field, *asked, limits.maximum(row.id));
+        !checked) {
+      return refused(checked.error().message());
+    }
+    limits.require(row.id, *asked);
+  }
+  return {};
+}
+
+Settled settle_network(const RunRequest& request, const policies::Policy& policy, RunSpec& spec) {
+  spec.network = request.network.value_or(policy.network->value);
+  const auto allowed = check_network(policy, spec.network);
+  if (allowed) return {};
+  return refuse(422, "policy_refused", "network", "network: " + allowed.error().message());
+}
+
+// Of several files of one name the box would make none.
+Settled place_files(const RunRequest& request, RunSpec& spec) {
+  if (!request.files.empty() &&
+      std::ranges::find(spec.mounts, "/box", &policies::Mount::target) != spec.mounts.end()) {
+    return refuse(422, "policy_refused", "files",
+                  "files: the policy '" + spec.policy + "' mounts a directory of the host at /box");
+  }
+  const policies::Language* const language =
+      request.language ? policies::find_language(*request.language) : nullptr;
+  for (const RunRequest::File& file : request.files) {
+    if (language != nullptr && sys::is_at_or_below(file.name, language->snippet_name)) {
+      return refuse(400, "invalid_field", "files",
+                    "files: '" + file.name + "' is what the code itself is called");
+    }
+    auto content = text_in_memory(file.content);
+    if (!content) return broken(content.error());
+    spec.files.push_back({"/box/" + file.name, *std::move(content), 0644});
+  }
+  return {};
+}
+
+Settled settle_input(const RunRequest& request, RunSpec& spec) {
+  if (request.encoding_fallback) {
+    if (auto known = EncodingFallback::open(*request.encoding_fallback); !known) {
+      return refuse(400, "invalid_field", "encoding_fallback",
+                    "encoding_fallback: " + known.error().message());
+    }
+    spec.encoding_fallback = request.encoding_fallback;
+  }
+  if (!request.input) return {};
+  auto input = text_in_memory(*request.input);
+  if (!input) return broken(input.error());
+  if (::lseek(input->get(), 0, SEEK_SET) < 0) return broken(sys::errno_error("rewind the input"));
+  spec.stdin_source = *std::move(input);
+  return {};
+}
+
+ProgramSource source_of(const RunRequest& request) {
+  ProgramSource source;
+  source.kind = request.code ? ProgramSource::Kind::code : ProgramSource::Kind::command;
+  source.text = request.code.value_or("");
+  source.arguments = request.code ? request.arguments : request.argv;
+  source.language = request.language;
+  return source;
+}
+
+Settled settle_program(const RunRequest& request, const policies::Policy& policy, const Host& host,
+                       RequestedRun& run) {
+  std::vector<std::string> variables = policy_environment(policy);
+  variables.insert(variables.end(), request.environment.begin(), request.environment.end());
+  const auto filled = fill_program(source_of(request), variables,
+                                   static_cast<unsigned>(host.cpus().size()), run.spec);
+  if (filled) return {};
+  if (filled.error().status == RunStatus::invalid_request) {
+    return refuse(400, "invalid_field", request.language ? "language" : "", filled.error().error);
+  }
+  RunRecord& record = run.refusal.emplace();
+  record.id = run.spec.id;
+  record.language = run.spec.language;
+  record.status = filled.error().status;
+  record.exit_code = filled.error().exit_code;
+  record.limits = run.spec.limits;
+  record.error = filled.error().error;
+  return {};
+}
+
+}  // namespace
+
+tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, const Host& host) {
+  Configuration configuration;
+  RequestedRun run;
+  RunSpec& spec = run.spec;
+  spec.id = make_id("run_");
+  spec.capture = Capture::keep;
+  spec.cwd = request.cwd;
+  spec.merge_stderr = request.merge_stderr;
+  const policies::Policy& policy = configuration.policy;
+  const auto settled =
+      read_configuration(request, configuration)
+          .and_then([&] { return settle_limits(request, configuration, host, spec.limits); })
+          .and_then([&]() -> Settled {
+            spec.take_policy(policy, configuration.syscalls);
+            const auto added = add_policy_mounts(policy, spec.mounts);
+            return added ? Settled() : broken(added.error());
+          })
+          .and_then([&] { return settle_network(request, policy, spec); })
+          .and_then([&] { return place_files(request, spec); })
+          .and_then([&] { return settle_input(request, spec); })
+          .and_then([&] { return settle_program(request, policy, host, run); });
+  if (!settled) return tl::unexpected(settled.error());
+  return run;
+}
+
+}  // namespace wardcase::supervisor

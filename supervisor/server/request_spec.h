@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <optional>
+#include <tl/expected.hpp>
+
+#include "supervisor/run/host.h"
+#include "supervisor/run/run_record.h"
+#include "supervisor/run/run_spec.h"
+#include "supervisor/server/problem.h"
+#include "supervisor/server/run_request.h"
+
+namespace wardcase::supervisor {
+
+// What a request asks for, settled as the command line settles its flags: by the
+// configuration of this host, its policies and their maxima. The configuration is read anew
+// for each, so that a change of it holds from the next request on.
+struct RequestedRun {
+  RunSpec spec;
+  std::optional<RunRecord> refusal;  // nothing can be run, and this is its record
+};
+[[nodiscard]] tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
+                                                                 const Host& host);
+
+}  // namespace wardcase::supervisor

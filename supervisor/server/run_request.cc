@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/server/run_request.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "policies/spelling.h"
+#include "supervisor/run/json_text.h"
+#include "supervisor/run/record_parts.h"
+
+namespace wardcase::supervisor {
+
+namespace json = boost::json;
+
+namespace {
+
+using Read = tl::expected<void, Problem>;
+
+constexpr std::size_t kMostFiles = 256;
+constexpr std::size_t kLongestName = 255;  // of one part of a path
+constexpr std::size_t kLongestPath = 1024;
+constexpr std::size_t kShownBytes = 64;
+
+tl::unexpected<Problem> refuse(std::string code, std::string field, const std::string& what) {
+  Problem problem = {400, std::move(code), field.empty() ? what : field + ": " + what};
+  problem.field = std::move(field);
+  return tl::unexpected(std::move(problem));
+}
+
+tl::unexpected<Problem> invalid(const std::string& field, const std::string& what) {
+  return refuse("invalid_field", field, what);
+}
+
+// As a sentence shows it: a name may be as long as the body.
+std::string shown(std::string_view text) {
+  if (text.size() <= kShownBytes) return "'" + std::string(text) + "'";
+  return "'" + std::string(text.substr(0, kShownBytes)) + "...'";
+}
+
+Read read_text(const std::string& field, const json::value& value, std::string& text) {
+  if (!value.is_string()) return invalid(field, "write a string");
+  text = std::string(value.get_string());
+  return {};
+}
+
+// What becomes a word of a command or a name of the kernel.
+Read read_word(const std::string& field, const json::value& value, std::string& word) {
+  auto read = read_text(field, value, word);
+  if (read && word.find('\0') != std::string::npos) {
+    return invalid(field, "a zero byte can't be part of it");
+  }
+  return read;
+}
+
+Read read_words(const std::string& field, const json::value& value,
+                std::vector<std::string>& words) {
+  if (!value.is_array()) return invalid(field, "write a list of strings");
+  for (const json::value& each : value.get_array()) {
+    words.emplace_back();
+    auto read = read_word(field + "[" + std::to_string(words.size() - 1) + "]", each, words.back());
+    if (!read) return read;
+  }
+  return {};
+}
+
+Read read_switch(const std::string& field, const json::value& value, bool& is_on) {
+  if (!value.is_bool()) return invalid(field, "write true or false");
+  is_on = value.get_bool();
+  return {};
+}
+
+Read read_bytes(const std::string& field, const json::value& value, std::string& bytes) {
+  std::string text;
+  auto read = read_text(field, value, text);
+  if (!read) return read;
+  auto decoded = decode_base64(text);
+  if (!decoded) return invalid(field, "is not base64 (RFC 4648, section 4, with padding)");
+  bytes = *std::move(decoded);
+  return {};
+}
+
+Read read_environment(const json::value& value, RunRequest& request) {
+  if (!value.is_object()) return invalid("env", "write an object of names and values");
+  for (const auto& [key, each] : value.get_object()) {
+    const std::string name(key);
+    if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+      return invalid("env", shown(name) + " is no name of a variable");
+    }
+    std::string text;
+    if (auto read = read_word("env." + name, each, text); !read) return read;
+    request.environment.push_back(name + "=" + text);
+  }
+  return {};
+}
+
+// "": it can be a file's below /box.
+std::string_view why_no_name(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > kLongestPath) return "is too long";
+  if (name.find('\0') != std::string_view::npos) return "has a zero byte in it";
+  if (name.front() == '/') return "is absolute; write it relative to /box";
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return "has an empty part, '.' or '..' in it";
+    if (part.size() > kLongestName) return "has too long a part";
+    begin = end + 1;
+  }
+  return "";
+}
+
+// One path can't be a file and a directory.
+bool is_above(std::string_view name, std::string_view other) {
+  return other.size() > name.size() && other.starts_with(name) && other[name.size()] == '/';
+}
+
+Read read_file_content(const std::string& field, const json::value& value, std::string& content) {
+  if (!value.is_object()) return read_text(field, value, content);
+  const json::object& object = value.get_object();
+  const json::value* bytes = object.if_contains("base64");
+  if (bytes == nullptr || object.size() != 1) {
+    return invalid(field, R"(write a string, or {"base64": "..."})");
+  }
+  return read_bytes(field + ".base64", *bytes, content);
+}
+
+Read read_files(const json::value& value, RunRequest& request) {
+  if (!value.is_object()) return invalid("files", "write an object of names and contents");
+  if (value.get_object().size() > kMostFiles) {
+    return invalid("files", "are more than " + std::to_string(kMostFiles));
+  }
+  for (const auto& [key, each] : value.get_object()) {
+    RunRequest::File file = {std::string(key), ""};
+    if (const auto why = why_no_name(file.name); !why.empty()) {
+      return invalid("files", "the name " + shown(file.name) + " " + std::string(why));
+    }
+    for (const RunRequest::File& other : request.files) {
+      if (is_above(other.name, file.name) || is_above(file.name, other.name)) {
+        return invalid("files",
+                       shown(file.name) + " and " + shown(other.name) + " can't both be there");
+      }
+    }
+    if (auto read = read_file_content("files." + file.name, each, file.content); !read) return read;
+    request.files.push_back(std::move(file));
+  }
+  return {};
+}
+
+// 1.5 processors are written as such, all else is whole.
+Read read_limit(const policies::LimitRow& row, const json::value& value,
+                std::optional<std::uint64_t>& limit) {
+  const std::string field = "limits." + std::string(row.json_key);
+  if (value.is_null()) {
+    limit.reset();
+    return {};
+  }
+  if (row.unit == policies::Unit::millicpus) {
+    constexpr double kMost = 1e6;
+    if (!value.is_number()) return invalid(field, "write a number, as 1 or 0.5");
+    const double cpus = value.to_number<double>();
+    if (!(cpus > 0) || cpus > kMost) return invalid(field, "write a number above 0");
+    limit = static_cast<std::uint64_t>(std::llround(cpus * 1000));
+    return {};
+  }
+  json::error_code error;
+  const auto number = value.to_number<std::uint64_t>(error);
+  if (error || value.is_double()) return invalid(field, "write a whole number above 0");
+  limit = number;
+  return {};
+}
+
+Read read_limits(const json::value& value, RunRequest& request) {
+  if (!value.is_object()) return invalid("limits", "write an object of limits");
+  std::vector<std::string_view> known;
+  for (const policies::LimitRow& row : policies::limit_table()) known.push_back(row.json_key);
+  for (const auto& [key, each] : value.get_object()) {
+    const std::string_view name(key.data(), key.size());
+    const auto row =
+        std::ranges::find(policies::limit_table(), name, &policies::LimitRow::json_key);
+    if (row == policies::limit_table().end()) {
+      return refuse("unknown_field", "limits." + std::string(name),
+                    "no such limit" + policies::did_you_mean(name, known));
+    }
+    std::optional<std::uint64_t> limit;
+    if (auto read = read_limit(*row, each, limit); !read) return read;
+    request.limits[static_cast<std::size_t>(row->id)] = limit;
+  }
+  return {};
+}
+
+Read read_network(const json::value& value, RunRequest& request) {
+  std::string name;
+  if (auto read = read_text("network", value, name); !read) return read;
+  for (const policies::Network network : {policies::Network::none, policies::Network::host}) {
+    if (name != policies::network_name(network)) continue;
+    request.network = network;
+    return {};
+  }
+  return invalid("network", "write none or host");
+}
+
+// A name alone: a path would be read with our rights, which are not the caller's.
+Read read_policy(const json::value& value, RunRequest& request) {
+  std::string name;
+  if (auto read = read_word("policy", value, name); !read) return read;
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) {
+    return refuse("host_path", "policy", "is a path of the host; name a policy");
+  }
+  request.policy = std::move(name);
+  return {};
+}
+
+Read read_cwd(const json::value& value, RunRequest& request) {
+  auto read = read_word("cwd", value, request.cwd);
+  if (read && !request.cwd.starts_with('/')) {
+    return invalid("cwd", "is not absolute; write a path in the box, as /box/data");
+  }
+  return read;
+}
+
+template <typename T>
+Read keep(const std::string& field, const json::value& value, std::optional<T>& place) {
+  return read_word(field, value, place.emplace());
+}
+
+struct Field {
+  std::string_view name;
+  Read (*read)(const json::value& value, RunRequest& request);
+};
+
+// lint: table
+constexpr Field kFields[] = {
+    {"language", [](const auto& v, auto& r) { return keep("language", v, r.language); }},
+    {"code", [](const auto& v, auto& r) { return read_text("code", v, r.code.emplace()); }},
+    {"argv", [](const auto& v, auto& r) { return read_words("argv", v, r.argv); }},
+    {"args", [](const auto& v, auto& r) { return read_words("args", v, r.arguments); }},
+    {"stdin", [](const auto& v, auto& r) { return read_text("stdin", v, r.input.emplace()); }},
+    {"stdin_base64",
+     [](const auto& v, auto& r) { return read_bytes("stdin_base64", v, r.input.emplace()); }},
+    {"env", read_environment},
+    {"files", read_files},
+    {"cwd", read_cwd},
+    {"policy", read_policy},
+    {"limits", read_limits},
+    {"network", read_network},
+    {"merge_stderr",
+     [](const auto& v, auto& r) { return read_switch("merge_stderr", v, r.merge_stderr); }},
+    {"base64",
+     [](const auto& v, auto& r) {
+       bool is_on = false;
+       auto read = read_switch("base64", v, is_on);
+       r.form = is_on ? OutputForm::base64 : OutputForm::text;
+       return read;
+     }},
+    {"encoding_fallback",
+     [](const auto& v, auto& r) { return keep("encoding_fallback", v, r.encoding_fallback); }},
+    {"allow_syscalls",
+     [](const auto& v, auto& r) { return read_words("allow_syscalls", v, r.allowed_syscalls); }},
+};
+
+// What the command line has for files and directories of the host.
+constexpr std::string_view kHostPaths[] = {"mounts",      "mount",     "volume",
+                                           "volumes",     "workspace", "stdin_file",
+                                           "interpreter", "env_file",  "save_output"};
+
+tl::unexpected<Problem> unknown(std::string_view name) {
+  if (std::ranges::find(kHostPaths, name) != std::end(kHostPaths)) {
+    return refuse(
+        "host_path", std::string(name),
+        "a request can't name a path of the host; send what is in it, with files or stdin");
+  }
+  std::vector<std::string_view> known;
+  for (const Field& field : kFields) known.push_back(field.name);
+  const std::string field(name.substr(0, kShownBytes));
+  return refuse("unknown_field", field, "no such field" + policies::did_you_mean(name, known));
+}
+
+Read check_program(const json::object& body, const RunRequest& request) {
+  const bool has_argv = body.contains("argv");
+  if (request.code && has_argv) return invalid("argv", "give code or argv, not both");
+  if (!request.code && !has_argv) {
+    return refuse("missing_field", "code", "nothing to run; give language and code, or argv");
+  }
+  if (request.code && !request.language) {
+    return refuse("missing_field", "language", "say in which language the code is");
+  }
+  if (has_argv && request.language) {
+    return invalid("language", "has no meaning with argv; leave it out");
+  }
+  if (has_argv && !request.arguments.empty()) return invalid("args", "put them into argv");
+  if (has_argv && (request.argv.empty() || request.argv.front().empty())) {
+    return invalid("argv", "begins with the program; name it");
+  }
+  if (body.contains("stdin") && body.contains("stdin_base64")) {
+    return invalid("stdin", "give stdin or stdin_base64, not both");
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
+  json::error_code error;
+  const json::value parsed = json::parse({body.data(), body.size()}, error);
+  if (error) return refuse("invalid_json", "", "the body is not JSON: " + error.message());
+  if (!parsed.is_object()) return refuse("invalid_json", "", "the body is not a JSON object");
+  RunRequest request;
+  for (const auto& [key, value] : parsed.get_object()) {
+    const std::string_view name(key.data(), key.size());
+    const auto* const field = std::ranges::find(kFields, name, &Field::name);
+    if (field == std::end(kFields)) return unknown(name);
+    if (auto read = field->read(value, request); !read) return tl::unexpected(read.error());
+  }
+  if (auto checked = check_program(parsed.get_object(), request); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  return request;
+}
+
+}  // namespace wardcase::supervisor

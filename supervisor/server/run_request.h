@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "policies/limits.h"
+#include "policies/policy.h"
+#include "supervisor/run/run_record.h"
+#include "supervisor/server/problem.h"
+
+namespace wardcase::supervisor {
+
+// The body of POST /v1/runs, understood as far as that needs neither host nor policy.
+struct RunRequest {
+  struct File {
+    std::string name;  // below /box, as "data/a.csv"
+    std::string content;
+  };
+  // null in it: no limit.
+  using Limit = std::optional<std::optional<std::uint64_t>>;
+
+  std::optional<std::string> language;  // with `code`
+  std::optional<std::string> code;
+  std::vector<std::string> argv;  // in place of `code`
+  std::vector<std::string> arguments;
+  std::optional<std::string> input;
+  std::vector<std::string> environment;  // "NAME=VALUE"
+  std::vector<File> files;
+  std::string cwd = "/box";
+  std::optional<std::string> policy;
+  std::array<Limit, policies::kLimitCount> limits;
+  std::optional<policies::Network> network;
+  bool merge_stderr = false;
+  OutputForm form = OutputForm::text;
+  std::optional<std::string> encoding_fallback;
+  std::vector<std::string> allowed_syscalls;
+};
+
+// Errors name the field, what is wrong with it and what to write.
+[[nodiscard]] tl::expected<RunRequest, Problem> parse_run_request(std::string_view body);
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "sandbox/sys/error.h"
+#include "supervisor/server/run_queue.h"
+#include "supervisor/server/server.h"
+
+namespace wardcase::supervisor {
+
+// What `wardcase serve` was asked for.
+struct ServeOptions {
+  std::optional<std::string> listen;
+  Server::Rules server;
+  RunQueue::Most queue;
+};
+
+// `cpus`: what this process may run on.
+[[nodiscard]] sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words,
+                                                            std::size_t cpus);
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// The units of packaging/systemd under a systemd that runs them: in the guests alone, since
+// they are installed for it. What they say is checked wherever systemd-analyze is.
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/http_client.h"
+#include "tests/support/wardcase_command.h"
+
+namespace wardcase::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr const char* kUnits = "packaging/systemd";
+constexpr const char* kBin = "/run/wardcase-units/bin";
+constexpr const char* kSystemUnits = "/run/systemd/system";
+constexpr const char* kSocket = "/run/wardcase/api.sock";
+constexpr const char* kService = "wardcased.service";
+
+Outcome call(const std::vector<std::string>& argv) {
+  return Command::other(Caller::root, argv).finish();
+}
+
+void expect_success(const std::vector<std::string>& argv) {
+  const Outcome outcome = call(argv);
+  EXPECT_EQ(outcome.exit_code, 0) << argv.front() << " " << argv.at(1) << "\n" << outcome;
+}
+
+void systemctl(std::vector<std::string> words) {
+  words.insert(words.begin(), "/usr/bin/systemctl");
+  expect_success(words);
+}
+
+std::string property(const std::string& name, const std::string& unit = kService) {
+  std::string value =
+      call({"/usr/bin/systemctl", "show", "--value", "-p", name, unit}).out();
+  while (!value.empty() && value.back() == '\n') value.pop_back();
+  return value;
+}
+
+// The guests are slow, and systemd has its own pace.
+bool comes_true(const std::function<bool()>& holds) {
+  for (int tries = 0; tries < 20; ++tries) {
+    if (eventually(holds)) return true;
+  }
+  return false;
+}
+
+bool is_in_guest() { return std::getenv("VM_ENGINE") != nullptr && ::geteuid() == 0; }
+
+// As `make install` does it.
+void install_units(const fs::path& from, const fs::path& to, const std::string& bin) {
+  fs::create_directories(to);
+  for (const auto& entry : fs::directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    std::string text = read_file(entry.path());
+    for (std::size_t at = 0; (at = text.find("@BINDIR@", at)) != std::string::npos;) {
+      text.replace(at, 8, bin);
+    }
+    std::ofstream(to / entry.path().filename()) << text;
+  }
+}
+
+void remove_units(const fs::path& from, const fs::path& to) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    if (entry.is_regular_file()) fs::remove(to / entry.path().filename());
+  }
+}
+
+class Units : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!is_in_guest()) return;
+    fs::create_directories(kBin);
+    for (const char* name : {"wardcase", "wardcase-server"}) {
+      fs::copy_file(Workplace::get().command().parent_path() / name, fs::path(kBin) / name,
+                    fs::copy_options::overwrite_existing);
+    }
+    install_units(kUnits, kSystemUnits, kBin);
+    expect_success({"/usr/bin/systemd-sysusers", fs::absolute("packaging/sysusers.d/wardcase.conf")});
+    expect_success({"/usr/bin/systemctl", "daemon-reload"});
+  }
+
+  static void TearDownTestSuite() {
+    if (!is_in_guest()) return;
+    remove_units(kUnits, kSystemUnits);
+    fs::remove_all("/run/wardcase-units");
+    expect_success({"/usr/bin/systemctl", "daemon-reload"});
+  }
+
+  void SetUp() override {
+    if (!is_in_guest()) GTEST_SKIP() << "installs units: in a guest alone";
+    had_directory_ = fs::exists("/run/wardcase");
+    expect_success({"/usr/bin/systemd-tmpfiles", "--create",
+                    fs::absolute("packaging/tmpfiles.d/wardcase.conf").string()});
+    systemctl({"start", "wardcased.socket"});
+  }
+
+  void TearDown() override {
+    if (!is_in_guest()) return;
+    if (HasFailure()) {
+      std::cout << call({"/usr/bin/journalctl", "-b", "--no-pager", "-n", "40", "-u", kService}).out();
+    }
+    systemctl({"stop", "wardcased.socket", kService});
+    (void)call({"/usr/bin/systemctl", "reset-failed", "wardcased.socket", kService});
+    if (!had_directory_) fs::remove("/run/wardcase");
+  }
+
+  [[nodiscard]] static HttpClient client() { return HttpClient::to_unix(kSocket); }
+  [[nodiscard]] static Record run(const std::string& body) {
+    const HttpAnswer answer = client().post("/v1/runs", body);
+    EXPECT_EQ(answer.status, 200) << answer;
+    return answer.json();
+  }
+  [[nodiscard]] static pid_t main_pid() { return std::atoi(property("MainPID").c_str()); }
+
+  bool had_directory_ = false;
+};
+[[maybe_unused]] const bool kLeavesNothing = install_leak_check();
+
+// Whose command line has the word, in the whole guest.
+bool is_running(const std::string& word) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) {
+      continue;
+    }
+    if (read_file(entry.path() / "cmdline").find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_F(Units, AFirstConnectionStartsTheServiceAndIsServed) {
+  ASSERT_EQ(property("ActiveState"), "inactive");
+  const Record record = run(R"({"argv": ["cat", "/proc/self/cgroup"]})");
+  EXPECT_EQ(record.status(), "exited") << record;
+  EXPECT_EQ(record.out(), "0::/\n");
+  for (const char* limit : {"memory", "pids", "cpus"}) {
+    EXPECT_EQ(record.text(std::string("enforced_by.") + limit), "cgroup2") << limit;
+  }
+  EXPECT_EQ(record.number("limits.cpus"), 1);
+  EXPECT_EQ(property("ActiveState"), "active");
+  EXPECT_NE(property("StatusText").find(" running"), std::string::npos) << property("StatusText");
+  const std::string status = read_file("/proc/" + std::to_string(main_pid()) + "/status");
+  EXPECT_NE(status.find("CapBnd:\t0000000000000000"), std::string::npos) << status;
+  EXPECT_EQ(status.find("Uid:\t0"), std::string::npos) << status;
+}
+
+TEST_F(Units, TheServiceLeavesItsGroupBeforeAnythingRuns) {
+  EXPECT_EQ(client().get("/livez").status, 200);
+  const std::string group = read_file("/proc/" + std::to_string(main_pid()) + "/cgroup");
+  EXPECT_NE(group.find("/wardcased.service/supervisor\n"), std::string::npos) << group;
+  EXPECT_EQ(client().get("/readyz").status, 200);
+}
+
+// What an interpreter wants of a host, behind the settings that harden the service.
+TEST_F(Units, ProgramsWorkBehindTheHardening) {
+  const Record python = run(code_body("python", R"code(
+import ctypes, multiprocessing.pool, sqlite3, subprocess
+open('/box/f', 'w').write('x')
+open('/tmp/g', 'w').write('y')
+sqlite3.connect(':memory:').execute('select 1')
+print(subprocess.run(['bash', '-c', 'umask 022; hostname'], capture_output=True).stdout)
+print(multiprocessing.pool.ThreadPool(4).map(abs, [-1]))
+)code"));
+  EXPECT_EQ(python.out(), "b'box\\n'\n[1]\n") << python;
+  const Record node = run(code_body("javascript", R"code(
+let n = 0;
+for (let i = 0; i < 1e5; i++) n += i;
+console.log(n, require('child_process').execSync('echo up').toString());
+)code"));
+  EXPECT_EQ(node.out(), "4999950000 up\n\n") << node;
+}
+
+TEST_F(Units, ABoxWithoutMemoryEndsAndTheServiceGoesOn) {
+  (void)client().get("/livez");
+  const pid_t before = main_pid();
+  const Record record = run(code_body("python", "b = []\nwhile True: b.append(bytearray(8 << 20))",
+                                      R"("limits": {"memory_bytes": 67108864})"));
+  EXPECT_EQ(record.status(), "oom") << record;
+  EXPECT_EQ(run(R"({"argv": ["echo", "on"]})").out(), "on\n");
+  EXPECT_EQ(main_pid(), before);
+}
+
+TEST_F(Units, StoppingTheServiceDeliversTheAnswers) {
+  HttpClient waiting = client();
+  ASSERT_TRUE(waiting.send(run_request(R"({"argv": ["sleep", "4321.5"]})")));
+  ASSERT_TRUE(comes_true([] { return is_running("4321.5"); }));
+  systemctl({"stop", "wardcased.socket", kService});
+  const HttpAnswer answer = waiting.receive();
+  EXPECT_EQ(answer.status, 200) << answer;
+  EXPECT_EQ(answer.json().status(), "stopped");
+  EXPECT_EQ(property("ActiveState"), "inactive");
+  EXPECT_EQ(property("Result"), "success");
+  EXPECT_FALSE(is_running("4321.5"));
+}
+
+TEST_F(Units, AKilledServiceIsStartedAgainAndLeavesNoProgram) {
+  HttpClient waiting = client();
+  ASSERT_TRUE(waiting.send(run_request(R"({"argv": ["sleep", "4322.5"]})")));
+  ASSERT_TRUE(comes_true([] { return is_running("4322.5"); }));
+  const pid_t before = main_pid();
+  ASSERT_EQ(::kill(before, SIGKILL), 0);
+  EXPECT_TRUE(comes_true([] { return !is_running("4322.5"); }));
+  EXPECT_TRUE(comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
+  EXPECT_EQ(run(R"({"argv": ["echo", "again"]})").out(), "again\n");
+  EXPECT_EQ(property("NRestarts"), "1");
+}
+
+TEST_F(Units, AServiceThatHangsIsNoticedAndReplaced) {
+  const fs::path drop_in = fs::path(kSystemUnits) / "wardcased.service.d";
+  fs::create_directories(drop_in);
+  std::ofstream(drop_in / "quick.conf") << "[Service]\nWatchdogSec=4s\n";
+  systemctl({"daemon-reload"});
+  EXPECT_EQ(client().get("/livez").status, 200);
+  const pid_t before = main_pid();
+  ASSERT_EQ(::kill(before, SIGSTOP), 0);
+  EXPECT_TRUE(comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
+  EXPECT_EQ(client().get("/livez").status, 200);
+  EXPECT_EQ(property("NRestarts"), "1");
+  fs::remove_all(drop_in);
+  systemctl({"stop", "wardcased.socket", kService});
+  systemctl({"daemon-reload"});
+}
+
+// Whoever is not in the group does not get as far as a request.
+TEST_F(Units, MembersOfTheGroupMayConnectAndNobodyElse) {
+  const group* members = ::getgrnam("wardcase");
+  ASSERT_NE(members, nullptr);
+  const auto connect_as = [](const std::string& groups) {
+    return call({"/usr/bin/setpriv", "--reuid", "65531", "--regid", "65531", groups,
+                 "/usr/bin/python3", "-c",
+                 "import socket; s = socket.socket(socket.AF_UNIX)\n"
+                 "try: s.connect('/run/wardcase/api.sock'); print('in')\n"
+                 "except PermissionError: print('out')"})
+        .out();
+  };
+  EXPECT_EQ(connect_as("--clear-groups"), "out\n");
+  EXPECT_EQ(connect_as("--groups=" + std::to_string(members->gr_gid)), "in\n");
+}
+
+TEST_F(Units, RootsOwnRunsAndTheServiceKeepOutOfEachOthersState) {
+  EXPECT_EQ(run(R"({"argv": ["echo", "1"]})").out(), "1\n");
+  const Outcome own = call({std::string(kBin) + "/wardcase", "run", "--", "echo", "2"});
+  EXPECT_EQ(own.out(), "2\n") << own;
+  EXPECT_EQ(run(R"({"argv": ["echo", "3"]})").out(), "3\n");
+}
+
+// The port is there once somebody asks for it, and for this host alone.
+TEST_F(Units, ThePortIsServedBesideTheSocket) {
+  systemctl({"start", "wardcased-tcp.socket"});
+  EXPECT_EQ(HttpClient::to_port(7878).get("/livez").status, 200);
+  EXPECT_EQ(client().get("/livez").status, 200);
+  systemctl({"stop", "wardcased-tcp.socket"});
+}
+
+class UserUnits : public testing::Test {
+ protected:
+  static constexpr const char* kRuntime = "/run/user/1000";
+
+  static Outcome as_user(std::vector<std::string> argv) {
+    std::vector<std::string> whole = {"/usr/bin/setpriv", "--reuid", "1000", "--regid", "1000",
+                                      "--clear-groups", "/usr/bin/env", "HOME=/home/tester",
+                                      std::string("XDG_RUNTIME_DIR=") + kRuntime};
+    whole.insert(whole.end(), argv.begin(), argv.end());
+    return call(whole);
+  }
+  static Outcome manage(std::vector<std::string> words) {
+    words.insert(words.begin(), {"/usr/bin/systemctl", "--user"});
+    return as_user(words);
+  }
+
+  void SetUp() override {
+    if (!is_in_guest() || !fs::exists(std::string(kRuntime) + "/systemd/private")) {
+      GTEST_SKIP() << "installs units for user 1000: in a guest alone";
+    }
+    fs::create_directories(kBin);
+    for (const char* name : {"wardcase", "wardcase-server"}) {
+      fs::copy_file(Workplace::get().command().parent_path() / name, fs::path(kBin) / name,
+                    fs::copy_options::overwrite_existing);
+    }
+    install_units(fs::path(kUnits) / "user", "/run/systemd/user", kBin);
+    const Outcome reloaded = manage({"daemon-reload"});
+    EXPECT_EQ(reloaded.exit_code, 0) << reloaded;
+    const Outcome started = manage({"start", "wardcase.socket"});
+    EXPECT_EQ(started.exit_code, 0) << started;
+  }
+  void TearDown() override {
+    if (!is_in_guest()) return;
+    (void)manage({"stop", "wardcase.socket", "wardcase.service"});
+    remove_units(fs::path(kUnits) / "user", "/run/systemd/user");
+    (void)manage({"daemon-reload"});
+    fs::remove_all("/run/wardcase-units");
+  }
+};
+
+TEST_F(UserUnits, GiveEachUserAServiceOfHisOwn) {
+  const std::string path = std::string(kRuntime) + "/wardcase/api.sock";
+  struct stat info = {};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600U);
+  EXPECT_EQ(info.st_uid, 1000U);
+  const HttpAnswer answer = HttpClient::to_unix(path).post(
+      "/v1/runs", R"({"argv": ["echo", "mine"], "limits": {"memory_bytes": 67108864}})");
+  EXPECT_EQ(answer.status, 200) << answer;
+  EXPECT_EQ(answer.json().out(), "mine\n");
+  EXPECT_EQ(answer.json().text("enforced_by.memory"), "cgroup2");
+  EXPECT_EQ(manage({"is-active", "wardcase.service"}).out(), "active\n");
+}
+
+class UnitFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists("/usr/bin/systemd-analyze")) GTEST_SKIP() << "there is no systemd-analyze";
+    fs::create_directories(directory_.path() / "bin");
+    for (const char* name : {"wardcase"}) {
+      (void)directory_.write(std::string("bin/") + name, "#!/bin/sh\n", 0755);
+    }
+    install_units(kUnits, directory_.path(), (directory_.path() / "bin").string());
+  }
+  ScratchDirectory directory_{Caller::user};
+};
+
+TEST_F(UnitFiles, HoldNothingThatSystemdDoesNotKnow) {
+  std::vector<std::string> argv = {"/usr/bin/systemd-analyze", "verify", "--man=no"};
+  for (const auto& entry : fs::directory_iterator(directory_.path())) {
+    if (entry.is_regular_file()) argv.push_back(entry.path().string());
+  }
+  const Outcome outcome = call(argv);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.err(), "");
+}
+
+TEST_F(UnitFiles, ExposeTheServiceNoMoreThanIsSaid) {
+  const std::string unit = (directory_.path() / kService).string();
+  const Outcome strict =
+      call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=40", unit});
+  EXPECT_EQ(strict.exit_code, 0) << strict;
+  // The control: the judge does judge.
+  EXPECT_NE(
+      call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=20", unit})
+          .exit_code,
+      0);
+}
+
+}  // namespace
+}  // namespace wardcase::test
