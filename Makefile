@@ -5,6 +5,7 @@
 # (KIND=asan, clang, fuzz or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
 # are the user's and come last; what the project needs is in lower-case variables.
 
+, := ,
 KIND ?= release
 out := build$(if $(filter-out release,$(KIND)),/$(KIND))
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -18,6 +19,11 @@ MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# systemd looks below /usr/local as well, but for files of another prefix.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERUNITDIR ?= $(PREFIX)/lib/systemd/user
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 STRIP ?= strip
 ifneq ($(filter clang fuzz,$(KIND)),)
 CC := clang
@@ -57,6 +63,8 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 libraries := -lseccomp -lcap -lboost_program_options
+# The companion takes from the host what changes with it (libsystemd), and else starts quickly.
+libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
@@ -98,7 +106,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate sbom clean help
+.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate sbom deb check-deb check-manifests clean help
 
 all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
@@ -110,7 +118,7 @@ $(out)/wardcase.debug: $(main) $(layers)
 $(out)/wardcase-server: $(out)/wardcase-server.debug
 	$(call say,STRIP)$(STRIP) -o $@ $<
 $(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
-	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries) -lsystemd
+	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries_of_server)
 $(out)/libserver.a: $(server)
 # What was linked, for the list of parts.
 $(out)/wardcase.debug $(out)/wardcase-server.debug: link += -Wl,-Map=$(@:.debug=.map)
@@ -236,6 +244,9 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	@GTEST_FILTER="$$(test "$$(id -u)" = 0 && echo '-*/user:Completion.*' || echo '*')" \
 	  tests/support/run_suites.py build/coverage unit integration
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
+# Units, which name the command by its place.
+system_units := wardcased.socket wardcased-tcp.socket wardcased.service
+user_units := wardcase.socket wardcase.service
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
@@ -243,20 +254,42 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
   packaging/man/wardcase.toml.5=644:$(MANDIR)/man5/wardcase.toml.5 \
   packaging/man/wardcase-security.7=644:$(MANDIR)/man7/wardcase-security.7 \
+  packaging/man/wardcased.8=644:$(MANDIR)/man8/wardcased.8 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
-  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
-install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
+  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish \
+  $(foreach unit,$(system_units),$(out)/units/$(unit)=644:$(UNITDIR)/$(unit)) \
+  $(foreach unit,$(user_units),$(out)/units/user/$(unit)=644:$(USERUNITDIR)/$(unit)) \
+  packaging/sysusers.d/wardcase.conf=644:$(SYSUSERSDIR)/wardcase.conf \
+  packaging/tmpfiles.d/wardcase.conf=644:$(TMPFILESDIR)/wardcase.conf \
+  packaging/subordinate-ids=755:$(PREFIX)/libexec/wardcase/subordinate-ids \
+  packaging/apparmor/wardcase=644:$(PREFIX)/share/wardcase/apparmor/wardcase
+own_directories := $(addprefix $(DESTDIR)$(PREFIX)/,libexec/wardcase share/wardcase/apparmor share/wardcase)
+install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
+	@mkdir -p $(out)/units/user
+	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
+	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(PREFIX)/libexec|' packaging/systemd/$$unit >$(out)/units/$$unit; \
+	done
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \
 	  (set -x; install -Dm$$mode "$${item%%=*}" "$(DESTDIR)$$target"); \
 	done
 uninstall:  ## remove what install put there
 	rm -f $(foreach item,$(installed),$(DESTDIR)$(lastword $(subst :, ,$(item))))
+	@for directory in $(own_directories); do rmdir "$$directory" 2>/dev/null || true; done
 generate: all  ## make the options of wardcase(1) and the completions anew from the table of options
 	packaging/generate $(out)/wardcase
 sbom: all  ## list what the programs are made of, as SPDX 2.3: build/wardcase.spdx.json
 	@packaging/sbom $(out)
+deb:  ## build the Debian packages wardcase and wardcased: build/deb/*.deb
+	@AUTO=1 packaging/deps build package
+	@packaging/build-deb
+check-deb:  ## install, upgrade and purge the packages of make deb in a guest
+	@AUTO=1 packaging/deps vm package
+	@tests/packages/check_deb.py
+check-manifests:  ## check the Kubernetes manifests, the container's recipe and the RPM spec
+	@AUTO=1 packaging/deps package
+	@tests/packages/check_manifests.py
 clean:  ## remove build/
 	rm -rf build
 help:  ## list the targets

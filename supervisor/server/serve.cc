@@ -128,7 +128,11 @@ void Service::on_signal(int signal) {
   if (signal == SIGCONT || signal == SIGWINCH) return;
   if (signal == SIGTSTP) return stop_ourselves();
   tell_manager("STOPPING=1");
-  server_.drain(SIGTERM, [this] { loop_.stop(); });
+  server_.drain(SIGTERM, [this] {
+    // Who asks again now gets what he asked for; what is ours still has to be removed.
+    for (const int late : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) (void)::signal(late, SIG_IGN);
+    loop_.stop();
+  });
 }
 
 // From the loop itself: one that no longer turns is to be noticed.

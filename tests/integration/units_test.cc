@@ -41,8 +41,7 @@ void systemctl(std::vector<std::string> words) {
 }
 
 std::string property(const std::string& name, const std::string& unit = kService) {
-  std::string value =
-      call({"/usr/bin/systemctl", "show", "--value", "-p", name, unit}).out();
+  std::string value = call({"/usr/bin/systemctl", "show", "--value", "-p", name, unit}).out();
   while (!value.empty() && value.back() == '\n') value.pop_back();
   return value;
 }
@@ -86,7 +85,8 @@ class Units : public testing::Test {
                     fs::copy_options::overwrite_existing);
     }
     install_units(kUnits, kSystemUnits, kBin);
-    expect_success({"/usr/bin/systemd-sysusers", fs::absolute("packaging/sysusers.d/wardcase.conf")});
+    expect_success(
+        {"/usr/bin/systemd-sysusers", fs::absolute("packaging/sysusers.d/wardcase.conf")});
     expect_success({"/usr/bin/systemctl", "daemon-reload"});
   }
 
@@ -108,11 +108,15 @@ class Units : public testing::Test {
   void TearDown() override {
     if (!is_in_guest()) return;
     if (HasFailure()) {
-      std::cout << call({"/usr/bin/journalctl", "-b", "--no-pager", "-n", "40", "-u", kService}).out();
+      std::cout
+          << call({"/usr/bin/journalctl", "-b", "--no-pager", "-n", "40", "-u", kService}).out();
     }
     systemctl({"stop", "wardcased.socket", kService});
     (void)call({"/usr/bin/systemctl", "reset-failed", "wardcased.socket", kService});
-    if (!had_directory_) fs::remove("/run/wardcase");
+    if (had_directory_) return;
+    for (const char* below : {"/locks", "/ids", ""}) {
+      (void)::rmdir((std::string("/run/wardcase") + below).c_str());  // only when empty
+    }
   }
 
   [[nodiscard]] static HttpClient client() { return HttpClient::to_unix(kSocket); }
@@ -141,13 +145,13 @@ bool is_running(const std::string& word) {
 
 TEST_F(Units, AFirstConnectionStartsTheServiceAndIsServed) {
   ASSERT_EQ(property("ActiveState"), "inactive");
-  const Record record = run(R"({"argv": ["cat", "/proc/self/cgroup"]})");
+  // Of all the processors there are none would have to be held back from.
+  const Record record = run(R"({"argv": ["cat", "/proc/self/cgroup"], "limits": {"cpus": 0.5}})");
   EXPECT_EQ(record.status(), "exited") << record;
   EXPECT_EQ(record.out(), "0::/\n");
   for (const char* limit : {"memory", "pids", "cpus"}) {
     EXPECT_EQ(record.text(std::string("enforced_by.") + limit), "cgroup2") << limit;
   }
-  EXPECT_EQ(record.number("limits.cpus"), 1);
   EXPECT_EQ(property("ActiveState"), "active");
   EXPECT_NE(property("StatusText").find(" running"), std::string::npos) << property("StatusText");
   const std::string status = read_file("/proc/" + std::to_string(main_pid()) + "/status");
@@ -211,7 +215,8 @@ TEST_F(Units, AKilledServiceIsStartedAgainAndLeavesNoProgram) {
   const pid_t before = main_pid();
   ASSERT_EQ(::kill(before, SIGKILL), 0);
   EXPECT_TRUE(comes_true([] { return !is_running("4322.5"); }));
-  EXPECT_TRUE(comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
+  EXPECT_TRUE(
+      comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
   EXPECT_EQ(run(R"({"argv": ["echo", "again"]})").out(), "again\n");
   EXPECT_EQ(property("NRestarts"), "1");
 }
@@ -224,7 +229,8 @@ TEST_F(Units, AServiceThatHangsIsNoticedAndReplaced) {
   EXPECT_EQ(client().get("/livez").status, 200);
   const pid_t before = main_pid();
   ASSERT_EQ(::kill(before, SIGSTOP), 0);
-  EXPECT_TRUE(comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
+  EXPECT_TRUE(
+      comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
   EXPECT_EQ(client().get("/livez").status, 200);
   EXPECT_EQ(property("NRestarts"), "1");
   fs::remove_all(drop_in);
@@ -268,8 +274,14 @@ class UserUnits : public testing::Test {
   static constexpr const char* kRuntime = "/run/user/1000";
 
   static Outcome as_user(std::vector<std::string> argv) {
-    std::vector<std::string> whole = {"/usr/bin/setpriv", "--reuid", "1000", "--regid", "1000",
-                                      "--clear-groups", "/usr/bin/env", "HOME=/home/tester",
+    std::vector<std::string> whole = {"/usr/bin/setpriv",
+                                      "--reuid",
+                                      "1000",
+                                      "--regid",
+                                      "1000",
+                                      "--clear-groups",
+                                      "/usr/bin/env",
+                                      "HOME=/home/tester",
                                       std::string("XDG_RUNTIME_DIR=") + kRuntime};
     whole.insert(whole.end(), argv.begin(), argv.end());
     return call(whole);
@@ -346,10 +358,9 @@ TEST_F(UnitFiles, ExposeTheServiceNoMoreThanIsSaid) {
       call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=40", unit});
   EXPECT_EQ(strict.exit_code, 0) << strict;
   // The control: the judge does judge.
-  EXPECT_NE(
-      call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=20", unit})
-          .exit_code,
-      0);
+  EXPECT_NE(call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=20", unit})
+                .exit_code,
+            0);
 }
 
 }  // namespace
