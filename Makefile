@@ -268,7 +268,7 @@ own_directories := $(addprefix $(DESTDIR)$(PREFIX)/,libexec/wardcase share/wardc
 install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
 	@mkdir -p $(out)/units/user
 	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
-	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(PREFIX)/libexec|' packaging/systemd/$$unit >$(out)/units/$$unit; \
+	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(PREFIX)/libexec/wardcase|' packaging/systemd/$$unit >$(out)/units/$$unit; \
 	done
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \

@@ -39,6 +39,11 @@ if grep -r -n '@[A-Z]*@' "$scratch/usr/lib"; then
   echo 'a unit still has a placeholder'
   exit 1
 fi
+# What units start is there.
+while read -r program; do
+  [[ -x $scratch$program ]] || { echo "a unit starts $program, which is not installed"; exit 1; }
+done < <(grep -r -h -o -E '^Exec[A-Za-z]+=[-+@:!]*/[^ ]+' "$scratch/usr/lib/systemd" | grep -o '/.*')
+
 # Directories that others have files in stay, too.
 make -s uninstall DESTDIR="$scratch" PREFIX=/usr
 left=$(find "$scratch" -type f -o -name '*wardcase*')
