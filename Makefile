@@ -15,6 +15,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec/wardcase
 MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -85,9 +86,10 @@ faults := $(call objects,tests/faults/*.cc)
 bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
-fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc) \
+fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc subordinate_ids.cc) \
   $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
-  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc))
+  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
+  $(addprefix supervisor/server/,http_codec.cc problem.cc run_request.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
@@ -249,7 +251,7 @@ system_units := wardcased.socket wardcased-tcp.socket wardcased.service
 user_units := wardcase.socket wardcase.service
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
-  $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
+  $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
   packaging/man/wardcase.toml.5=644:$(MANDIR)/man5/wardcase.toml.5 \
@@ -262,13 +264,13 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(foreach unit,$(user_units),$(out)/units/user/$(unit)=644:$(USERUNITDIR)/$(unit)) \
   packaging/sysusers.d/wardcase.conf=644:$(SYSUSERSDIR)/wardcase.conf \
   packaging/tmpfiles.d/wardcase.conf=644:$(TMPFILESDIR)/wardcase.conf \
-  packaging/subordinate-ids=755:$(PREFIX)/libexec/wardcase/subordinate-ids \
+  packaging/subordinate-ids=755:$(LIBEXECDIR)/subordinate-ids \
   packaging/apparmor/wardcase=644:$(PREFIX)/share/wardcase/apparmor/wardcase
-own_directories := $(addprefix $(DESTDIR)$(PREFIX)/,libexec/wardcase share/wardcase/apparmor share/wardcase)
+own_directories := $(addprefix $(DESTDIR),$(LIBEXECDIR) $(PREFIX)/share/wardcase/apparmor $(PREFIX)/share/wardcase)
 install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
 	@mkdir -p $(out)/units/user
 	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
-	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(PREFIX)/libexec/wardcase|' packaging/systemd/$$unit >$(out)/units/$$unit; \
+	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(LIBEXECDIR)|' packaging/systemd/$$unit >$(out)/units/$$unit; \
 	done
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \

@@ -14,6 +14,7 @@ constexpr std::string_view kFeatures[] = {
     "pids_cgroup",    "cpu_cgroup",        "own_host_uid",  "no_supplementary_groups",
 };
 constexpr std::size_t kStandardFeatures = 9;  // the first ones
+constexpr std::size_t kNamespaces = 6;        // of those
 
 // The names behind "@group", or the one name itself.
 sys::Result<std::vector<std::string>> expand(const Setting<std::string>& call,
@@ -66,8 +67,9 @@ Policy built_in_policy() {
 
 std::span<const std::string_view> feature_names() { return kFeatures; }
 
-std::span<const std::string_view> standard_require() {
-  return feature_names().first(kStandardFeatures);
+std::span<const std::string_view> standard_require(Confinement confinement) {
+  const auto standard = feature_names().first(kStandardFeatures);
+  return confinement == Confinement::landlock ? standard.subspan(kNamespaces) : standard;
 }
 
 Limits limits_of(const Policy& policy) {

@@ -105,7 +105,7 @@ struct Policy {
 // Features that `require` may name, as isolation.requested of a record has them.
 [[nodiscard]] std::span<const std::string_view> feature_names();
 // Those that every box with namespaces needs.
-[[nodiscard]] std::span<const std::string_view> standard_require();
+[[nodiscard]] std::span<const std::string_view> standard_require(Confinement confinement);
 
 // The limits that follow: what files set as defaults, and the maxima.
 [[nodiscard]] Limits limits_of(const Policy& policy);

@@ -73,9 +73,7 @@ std::string why_switched_off(const Policy& policy, std::string_view feature) {
   if (feature == "network_namespace" && policy.network->value == Network::host) {
     return "network.default \"host\" (" + policy.network->origin + ")";
   }
-  constexpr std::string_view kWithoutNamespaces[] = {"seccomp", "no_new_privs", "landlock"};
-  if (policy.confinement->value == Confinement::landlock &&
-      std::ranges::find(kWithoutNamespaces, feature) == std::end(kWithoutNamespaces)) {
+  if (policy.confinement->value == Confinement::landlock && feature.ends_with("_namespace")) {
     return "confinement \"landlock\" (" + policy.confinement->origin + ")";
   }
   return "";

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policies/rule_list.h"
+
 // A deny list: what interpreters, compilers and their test suites never call is
 // refused, the rest stays. It is one wall of several (namespaces, no
 // capabilities, no new privileges stand beside it) and closes what these leave:
@@ -81,35 +83,6 @@ constexpr std::uint32_t kCreates = 0100 | 020'000'000;
 constexpr std::uint32_t kPersonalityLinux = 0, kPersonalityQuery = 0xffff'ffff;
 constexpr std::uint32_t kInit = 1;  // its pid inside the box
 
-ArgTest equals_any(std::uint8_t argument, std::vector<std::uint32_t> values) {
-  return {argument, ArgTest::Kind::any_of, std::move(values)};
-}
-
-ArgTest has_bits(std::uint8_t argument, std::uint32_t mask) {
-  return {argument, ArgTest::Kind::has_any_bit, {mask}};
-}
-
-// Collects rules, each with its reason.
-class RuleList {
- public:
-  RuleList() { rules_.reserve(100); }  // on the way to a start: grown in one step
-
-  void add(std::string_view name, std::vector<SyscallCase> cases, Answer otherwise,
-           std::string_view why) {
-    rules_.push_back({std::string(name), std::move(cases), otherwise, std::string(why)});
-  }
-  void refuse_all(std::string_view name, Answer answer, std::string_view why) {
-    add(name, {}, answer, why);
-  }
-  void refuse_when(std::string_view name, std::vector<ArgTest> tests, std::string_view why) {
-    add(name, {{std::move(tests), Answer::eperm}}, Answer::allow, why);
-  }
-  [[nodiscard]] std::vector<SyscallRule> take() && { return std::move(rules_); }
-
- private:
-  std::vector<SyscallRule> rules_;
-};
-
 void refuse_namespaces(RuleList& rules) {
   constexpr std::string_view kWhy = "a new namespace brings capabilities back";
   rules.refuse_when("unshare", {has_bits(0, kCloneNewOthers | kCloneNewTime)}, kWhy);
@@ -145,16 +118,21 @@ void restrict_arguments(RuleList& rules) {
 
 // Huge pages are the host's own reserve, which no memory limit counts. A watcher sees
 // no pages that are unmapped and stay, nor what the kernel keeps in System V objects.
-void refuse_uncounted_memory(RuleList& rules, bool is_watched) {
+void refuse_uncounted_memory(RuleList& rules, const SyscallOptions& options) {
+  const bool is_watched = options.refuse_uncounted_memory;
   constexpr std::string_view kWhy = "the memory limit does not count it";
   std::vector<SyscallCase> mappings = {{{has_bits(3, kMapHuge)}, Answer::eperm}};
   if (is_watched) {
     mappings.push_back({{has_bits(3, kMapShared), has_bits(3, kMapAnonymous)}, Answer::eperm});
-    for (const char* name : {"memfd_create", "shmget", "semget", "msgget"}) {
-      rules.refuse_all(name, Answer::enosys, kWhy);
-    }
+    rules.refuse_all("memfd_create", Answer::enosys, kWhy);
   } else {
     rules.refuse_when("memfd_create", {has_bits(1, kMemoryFileHuge)}, kWhy);
+  }
+  if (options.own_namespaces && is_watched) {
+    for (const char* name : {"shmget", "semget", "msgget"}) {
+      rules.refuse_all(name, Answer::enosys, kWhy);
+    }
+  } else if (options.own_namespaces) {
     rules.refuse_when("shmget", {has_bits(2, kSharedHuge)}, kWhy);
   }
   rules.add("mmap", std::move(mappings), Answer::allow, kWhy);
@@ -197,6 +175,7 @@ void refuse_setid_modes(RuleList& rules) {
        {ModeArgument{"chmod", 1}, ModeArgument{"fchmod", 1}, ModeArgument{"fchmodat", 2},
         ModeArgument{"fchmodat2", 2}, ModeArgument{"creat", 1}, ModeArgument{"mknod", 1},
         ModeArgument{"mknodat", 2}}) {
+    if (rules.has(name)) continue;  // refused altogether
     rules.refuse_when(name, {has_bits(argument, kSetidModes)}, kWhy);
   }
   // Without a creating flag the mode argument may be any leftover of a register.
@@ -216,10 +195,14 @@ SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
     }
   }
   refuse_namespaces(rules);
-  restrict_sockets(rules);
+  if (options.own_namespaces) {
+    restrict_sockets(rules);
+    protect_init(rules, options);
+  } else {
+    add_rules_without_namespaces(rules, options);
+  }
   restrict_arguments(rules);
-  protect_init(rules, options);
-  refuse_uncounted_memory(rules, options.refuse_uncounted_memory);
+  refuse_uncounted_memory(rules, options);
   if (options.refuse_setid_modes) refuse_setid_modes(rules);
   return {Answer::allow, std::move(rules).take()};
 }
@@ -235,6 +218,7 @@ Answer answer_to(const SyscallPolicy& policy, const SyscallRule* rule,
                  const SyscallArguments& arguments) {
   if (rule == nullptr) return policy.standard;
   const auto holds = [&](const ArgTest& test) {
+    if (test.kind == ArgTest::Kind::is_null) return arguments[test.argument] == 0;
     const auto low = static_cast<std::uint32_t>(arguments[test.argument]);
     return std::ranges::any_of(test.values, [&](std::uint32_t value) {
       return test.kind == ArgTest::Kind::any_of ? low == value : (low & value) != 0;

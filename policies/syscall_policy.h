@@ -25,12 +25,14 @@ enum class Answer : std::uint8_t { allow, enosys, eperm, eafnosupport, kill };
 
 // A test of the low 32 bits of one argument. Only the low half is looked at
 // because the kernel truncates ioctl commands and modes to 32 bits: a compare of
-// all 64 let commands with high bits through (CVE-2019-10063).
+// all 64 let commands with high bits through (CVE-2019-10063). A pointer is tested whole: one
+// whose low half is 0 is no null.
 struct ArgTest {
-  enum class Kind : std::uint8_t { any_of, has_any_bit };
+  enum class Kind : std::uint8_t { any_of, has_any_bit, is_null };
   std::uint8_t argument = 0;  // 0-5
   Kind kind = Kind::any_of;
-  std::vector<std::uint32_t> values;  // any_of: equal to one of them; has_any_bit: one mask
+  // any_of: equal to one of them; has_any_bit: one mask; is_null: none
+  std::vector<std::uint32_t> values;
 
   friend bool operator==(const ArgTest&, const ArgTest&) = default;
 };
@@ -66,6 +68,12 @@ struct SyscallOptions {
   // Nothing but the processor affinity holds the cpus limit: it must not be
   // changed from inside.
   bool pin_affinity = false;
+
+  // Without namespaces the host's objects are in reach, and these rules stand in their place.
+  bool own_namespaces = true;
+  bool own_network = true;       // without namespaces: no socket at all
+  bool own_user = true;          // nobody else on the host has the box's user id
+  bool truncate_is_held = true;  // by Landlock, which knows it from ABI 3
 };
 
 // The deny list for interpreters and compilers. It also names calls that some

@@ -6,9 +6,12 @@
 #include <sys/capability.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <span>
+#include <sstream>
 #include <string>
 
 #include "sandbox/sys/files.h"
@@ -24,6 +27,10 @@ using Capabilities = std::unique_ptr<std::remove_pointer_t<cap_t>, FreeCapabilit
 bool is_effective(cap_t capabilities, cap_value_t which) {
   cap_flag_value_t value = CAP_CLEAR;
   return ::cap_get_flag(capabilities, which, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET;
+}
+
+bool has_all(cap_t capabilities, std::span<const cap_value_t> needed) {
+  return std::ranges::all_of(needed, [&](auto which) { return is_effective(capabilities, which); });
 }
 
 // The first user namespace maps everything: "0 0 4294967295" (user_namespaces(7)).
@@ -45,11 +52,25 @@ sys::Result<bool> can_choose_ids() {
   if (::geteuid() != 0) return false;
   const Capabilities held(::cap_get_proc());
   if (held == nullptr) return tl::unexpected(sys::errno_error("look at our own capabilities"));
-  for (const cap_value_t needed :
-       {CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID, CAP_CHOWN, CAP_KILL, CAP_DAC_OVERRIDE}) {
-    if (!is_effective(held.get(), needed)) return false;
+  constexpr std::array kNeeded = {CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID,
+                                  CAP_CHOWN,     CAP_KILL,   CAP_DAC_OVERRIDE};
+  return has_all(held.get(), kNeeded) ? is_every_id_mapped() : false;
+}
+
+sys::Result<bool> can_become(std::uint32_t id) {
+  if (::geteuid() != 0) return false;
+  const Capabilities held(::cap_get_proc());
+  if (held == nullptr) return tl::unexpected(sys::errno_error("look at our own capabilities"));
+  constexpr std::array kNeeded = {CAP_SETUID, CAP_SETGID, CAP_SETPCAP,     CAP_CHOWN,
+                                  CAP_FOWNER, CAP_KILL,   CAP_DAC_OVERRIDE};
+  if (!has_all(held.get(), kNeeded)) return false;
+  const auto map = sys::read_file(AT_FDCWD, "/proc/self/uid_map");
+  if (!map) return tl::unexpected(map.error());
+  std::istringstream lines(*map);
+  for (std::uint64_t inside = 0, outside = 0, count = 0; lines >> inside >> outside >> count;) {
+    if (id >= inside && id - inside < count) return true;
   }
-  return is_every_id_mapped();
+  return false;
 }
 
 }  // namespace wardcase::sandbox

@@ -15,4 +15,8 @@ namespace wardcase::sandbox {
 // capabilities for mounts, ids and ownership, in a user namespace where every id is mapped.
 [[nodiscard]] sys::Result<bool> can_choose_ids();
 
+// The same for a box without namespaces, which takes less: the capabilities to become another user,
+// and to look after what he leaves, in a user namespace that has `id`.
+[[nodiscard]] sys::Result<bool> can_become(std::uint32_t id);
+
 }  // namespace wardcase::sandbox

@@ -50,7 +50,8 @@ int hide_cgroups(Child&) noexcept {
   return sys::call(SYS_unshare, CLONE_NEWCGROUP) < 0 ? errno : 0;
 }
 
-int keep_capabilities(Child&) noexcept {
+int keep_capabilities(Child& child) noexcept {
+  if (!child.plan.has_privilege) return 0;  // nor is there one to keep
   return ::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) < 0 ? errno : 0;
 }
 
@@ -126,6 +127,17 @@ int pin_cpus(Child& child) noexcept {
                                                                                            : 0;
 }
 
+int use_directory(Child& child) noexcept {
+  child.root = child.scratch = child.fd(child.plan.private_directory);
+  (void)sys::call(SYS_umask, 022);
+  return 0;
+}
+
+// Without a pid namespace a process whose parent ends goes to the next one above that asks for it.
+int adopt_orphans(Child&) noexcept {
+  return ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ? errno : 0;
+}
+
 int fork_program(Child& child) noexcept {
   int ends[2];
   if (sys::call(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return errno;
@@ -181,6 +193,27 @@ constexpr Step kSteps[] = {
     {SetupStep::fork_program, fork_program},
 };
 
+// The same for a box without namespaces. The host's paths stay: what the program may do with them
+// is Landlock's to say (restrict_paths).
+constexpr Step kStepsWithoutNamespaces[] = {
+    {SetupStep::close_parent_ends, close_parent_ends},
+    {SetupStep::raise_open_files, raise_open_files},
+    {SetupStep::join_cgroups, join_cgroups},
+    {SetupStep::keep_capabilities, keep_capabilities},  // to drop the bounding set later
+    {SetupStep::await_go, await_go},
+    {SetupStep::change_ids, change_ids},  // before files are made
+    {SetupStep::use_directory, use_directory},
+    {SetupStep::make_skeleton, make_skeleton},
+    {SetupStep::place_files, place_files},
+    {SetupStep::enter_directory, enter_directory},
+    {SetupStep::place_stdio, place_stdio},
+    {SetupStep::pin_cpus, pin_cpus},
+    {SetupStep::confine_signals,
+     confine_signals},                          // before the fork: whom init may signal is below
+    {SetupStep::adopt_orphans, adopt_orphans},  // before the first of them can be
+    {SetupStep::fork_program, fork_program},
+};
+
 }  // namespace
 
 void take_steps(Child& child, const Step* steps, std::size_t count) noexcept {
@@ -229,21 +262,37 @@ int send_report(Child& child, SetupMessage::Kind kind, int fd) noexcept {
 
 void run_child(LaunchPlan& plan, const int* fds, MemoryRange arguments) noexcept {
   Child child{.plan = plan, .fds = fds, .arguments = arguments, .channel = fds[plan.setup]};
-  take_steps(child, kSteps, sizeof kSteps / sizeof kSteps[0]);
+  if (plan.own_namespaces) {
+    take_steps(child, kSteps, sizeof kSteps / sizeof kSteps[0]);
+  } else {
+    take_steps(child, kStepsWithoutNamespaces,
+               sizeof kStepsWithoutNamespaces / sizeof kStepsWithoutNamespaces[0]);
+  }
   become_init(child);
 }
 
-// All sets, then verified: what the kernel says afterwards is what counts.
-int drop_capabilities(Child& child) noexcept {
+namespace {
+
+int drop_bounding_set(Child& child) noexcept {
   for (unsigned long capability = 0; capability < child.plan.capability_count; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0) return errno;
   }
-  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) return errno;
   constexpr unsigned long kLocked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                     SECBIT_NO_CAP_AMBIENT_RAISE |
                                     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-  if (::prctl(PR_SET_SECUREBITS, kLocked, 0, 0, 0) < 0) return errno;
+  return ::prctl(PR_SET_SECUREBITS, kLocked, 0, 0, 0) < 0 ? errno : 0;
+}
+
+}  // namespace
+
+// All sets, then verified: what the kernel says afterwards is what counts. Who has no privilege
+// can't touch the bounding set, of which nothing can be had without new privileges.
+int drop_capabilities(Child& child) noexcept {
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) return errno;
+  if (child.plan.has_privilege) {
+    if (const int error = drop_bounding_set(child); error != 0) return error;
+  }
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[2] = {};
   return sys::capset(header, none) < 0 ? errno : 0;

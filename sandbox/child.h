@@ -69,6 +69,9 @@ int send_report(Child& child, SetupMessage::Kind kind, int fd) noexcept;
 [[noreturn]] void become_program(Child& child) noexcept;
 [[noreturn]] void become_init(Child& child) noexcept;
 
+// Landlock's own signal rules (ABI 6), and what they need; for a box without namespaces.
+int confine_signals(Child& child) noexcept;
+
 // Steps that both take.
 int drop_capabilities(Child& child) noexcept;
 int forbid_new_privileges(Child& child) noexcept;

@@ -26,7 +26,8 @@ int verify_capabilities(Child& child) noexcept {
     if ((set.effective | set.permitted | set.inheritable) != 0) return EPERM;
   }
   for (unsigned long capability = 0; capability < child.plan.capability_count; ++capability) {
-    const int bounding = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    const int bounding =
+        child.plan.has_privilege ? ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) : 0;
     const int ambient = ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, capability, 0, 0);
     if (bounding < 0 || ambient < 0) return errno;
     if (bounding != 0 || ambient != 0) return EPERM;
@@ -39,13 +40,17 @@ int verify_capabilities(Child& child) noexcept {
 int restrict_paths(Child& child) noexcept {
   LaunchPlan& plan = child.plan;
   if (!plan.use_landlock) return 0;
-  const sys::LandlockRuleset attr = {plan.landlock_handled, 0, plan.landlock_scoped};
+  const sys::LandlockRuleset attr = {plan.landlock_handled, plan.landlock_net,
+                                     plan.landlock_scoped};
   const int ruleset = sys::landlock_create_ruleset(&attr, plan.landlock_size, 0);
   if (ruleset < 0) return errno;
   for (const PlanPathRule& rule : plan_list<PlanPathRule>(plan, plan.path_rules)) {
     child.object = rule.path;
-    const auto fd = static_cast<int>(
-        sys::call(SYS_openat, AT_FDCWD, plan_text(plan, rule.path), O_PATH | O_CLOEXEC, 0));
+    int fd = child.fd(rule.opened);
+    if (fd < 0) {
+      fd = static_cast<int>(
+          sys::call(SYS_openat, AT_FDCWD, plan_text(plan, rule.path), O_PATH | O_CLOEXEC, 0));
+    }
     if (fd < 0) return errno;
     landlock_path_beneath_attr beneath = {};
     beneath.allowed_access = rule.access;
@@ -56,6 +61,18 @@ int restrict_paths(Child& child) noexcept {
   child.object = 0;
   const int error = sys::landlock_restrict_self(ruleset) < 0 ? errno : 0;
   (void)::close(ruleset);
+  return error;
+}
+
+// In a box of namespaces the supervisor does it for init and all below. Here init must outlive the
+// others, whom nobody else could end.
+int offer_to_oom_killer(Child& child) noexcept {
+  if (child.plan.own_namespaces) return 0;
+  const auto fd = static_cast<int>(
+      sys::call(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0));
+  if (fd < 0) return errno;
+  const int error = ::write(fd, "1000", 4) < 0 ? errno : 0;
+  (void)::close(fd);
   return error;
 }
 
@@ -177,7 +194,8 @@ int exec_program(Child& child) noexcept {
 
 constexpr Step kSteps[] = {
     {SetupStep::start_session, start_session},
-    {SetupStep::take_terminal, take_terminal},  // a new session has none yet
+    {SetupStep::take_terminal, take_terminal},              // a new session has none yet
+    {SetupStep::offer_to_oom_killer, offer_to_oom_killer},  // root's to write after the ids changed
     {SetupStep::drop_capabilities,
      drop_capabilities},  // before no_new_privs locks nothing: order free
     {SetupStep::verify_capabilities, verify_capabilities},
@@ -195,6 +213,17 @@ constexpr Step kSteps[] = {
 };
 
 }  // namespace
+
+int confine_signals(Child& child) noexcept {
+  if (!child.plan.confine_signals) return 0;
+  if (const int error = forbid_new_privileges(child); error != 0) return error;
+  const sys::LandlockRuleset attr = {0, 0, sys::kLandlockScopeSignal};
+  const int ruleset = sys::landlock_create_ruleset(&attr, sizeof attr, 0);
+  if (ruleset < 0) return errno;
+  const int error = sys::landlock_restrict_self(ruleset) < 0 ? errno : 0;
+  (void)::close(ruleset);
+  return error;
+}
 
 void become_program(Child& child) noexcept {
   take_steps(child, kSteps, sizeof kSteps / sizeof kSteps[0]);

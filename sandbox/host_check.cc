@@ -36,42 +36,22 @@ HostCheck check_kernel(const HostFacts& facts) {
   return check;
 }
 
-// Who forbids user namespaces, as far as that can be seen from here.
-HostCheck explain_namespaces(HostCheck check, const HostFacts& facts) {
-  if (facts.max_user_namespaces == "0") {
-    check.detail += ": the host allows no user namespaces";
-    check.fix = "sysctl -w user.max_user_namespaces=10000";
-  } else if (!facts.is_root && facts.unprivileged_userns_clone == "0") {
-    check.detail += ": the host allows user namespaces to root only";
-    check.fix = "sysctl -w kernel.unprivileged_userns_clone=1";
-  } else if (!facts.is_root && facts.apparmor_restrict_userns == "1") {
-    check.detail += ": AppArmor allows user namespaces only to programs with a profile";
-    check.fix =
-        "install the package, whose profile covers /usr/bin/wardcase (a binary elsewhere stays "
-        "blocked), or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
-  } else if (facts.is_filtered) {
-    check.detail +=
-        ": a system call filter around us forbids it (a container, RestrictNamespaces=)";
-    check.fix =
-        "docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined; "
-        "in a unit: no RestrictNamespaces=";
-  } else {
-    check.fix = "run outside of chroots and nested sandboxes, or as root";
+HostCheck explained(HostCheck check, const Explanation& why, const Restrictions& around) {
+  if (!why.cause.empty()) check.detail += ": " + why.cause;
+  check.fix = why.fix;
+  if (const std::string weaker = weaker_way(around); !weaker.empty()) {
+    check.fix += "; without that, " + weaker;
   }
   return check;
 }
 
-HostCheck explain_proc(HostCheck check, const HostFacts& facts) {
-  if (facts.is_proc_covered) {
-    check.detail += ": parts of /proc are covered, so the kernel gives no fresh one";
-    check.fix =
-        "docker run --security-opt systempaths=unconfined; podman run --security-opt "
-        "unmask=ALL; Kubernetes: procMount: Unmasked; in a unit: no ProtectKernelTunables= and "
-        "ProtectKernelLogs=";
-  } else {
-    check.fix = "see that /proc is mounted here, and that no security module forbids another";
-  }
-  return check;
+// Who forbids user namespaces, as far as that can be seen from here.
+HostCheck explain_lack_of_namespaces(HostCheck check, const HostFacts& facts, int error) {
+  return explained(std::move(check), explain_namespaces(facts, error), facts);
+}
+
+HostCheck explain_lack_of_proc(HostCheck check, const HostFacts& facts, int) {
+  return explained(std::move(check), explain_proc(facts), facts);
 }
 
 struct StepText {
@@ -79,21 +59,21 @@ struct StepText {
   const char* name;
   const char* works;
   CheckState failed;
-  HostCheck (*explain)(HostCheck, const HostFacts&);
+  HostCheck (*explain)(HostCheck, const HostFacts&, int error);
 };
 
-HostCheck explain_filter(HostCheck check, const HostFacts&) {
+HostCheck explain_filter(HostCheck check, const HostFacts&, int) {
   check.fix = "boot a kernel with CONFIG_SECCOMP_FILTER";
   return check;
 }
 
-HostCheck explain_mount_calls(HostCheck check, const HostFacts& facts) {
+HostCheck explain_mount_calls(HostCheck check, const HostFacts& facts, int) {
   check.fix = facts.is_filtered ? "let the system call filter around us pass move_mount"
                                 : "boot a kernel of 5.14 or later";
   return check;
 }
 
-HostCheck explain_listener(HostCheck check, const HostFacts& facts) {
+HostCheck explain_listener(HostCheck check, const HostFacts& facts, int) {
   if (facts.is_filtered) {
     check.detail += ": a sandbox around us listens already";
   }
@@ -103,13 +83,13 @@ HostCheck explain_listener(HostCheck check, const HostFacts& facts) {
   return check;
 }
 
-HostCheck explain_pivot(HostCheck check, const HostFacts&) {
+HostCheck explain_pivot(HostCheck check, const HostFacts&, int) {
   check.detail += ": the root is the initial one; chroot is used in its place";
   check.fix = "boot with a root file system that is not the initramfs";
   return check;
 }
 
-HostCheck explain_mount_ids(HostCheck check, const HostFacts&) {
+HostCheck explain_mount_ids(HostCheck check, const HostFacts&, int) {
   check.detail += ": mounts of directories that only their owner may enter will fail";
   check.fix = "use a root file system that supports it (ext4, xfs, btrfs, tmpfs from 6.3)";
   return check;
@@ -117,12 +97,13 @@ HostCheck explain_mount_ids(HostCheck check, const HostFacts&) {
 
 constexpr StepText kSteps[] = {
     {ProbeStep::create_namespaces, "namespaces", "user, mount, pid, network, ipc and uts",
-     CheckState::fail, explain_namespaces},
-    {ProbeStep::map_ids, "id maps", "written and read back", CheckState::fail, explain_namespaces},
+     CheckState::fail, explain_lack_of_namespaces},
+    {ProbeStep::map_ids, "id maps", "written and read back", CheckState::fail,
+     explain_lack_of_namespaces},
     {ProbeStep::private_mounts, "private mounts", "mounts of a box stay its own", CheckState::fail,
-     explain_namespaces},
-    {ProbeStep::make_tmpfs, "tmpfs", "made inside", CheckState::fail, explain_namespaces},
-    {ProbeStep::make_proc, "proc", "a fresh one inside", CheckState::fail, explain_proc},
+     explain_lack_of_namespaces},
+    {ProbeStep::make_tmpfs, "tmpfs", "made inside", CheckState::fail, explain_lack_of_namespaces},
+    {ProbeStep::make_proc, "proc", "a fresh one inside", CheckState::fail, explain_lack_of_proc},
     {ProbeStep::attach_tmpfs, "move_mount", "a new root attached", CheckState::fail,
      explain_mount_calls},
     {ProbeStep::pivot_root, "pivot_root", "entered, the old root gone", CheckState::warn,
@@ -148,7 +129,7 @@ void check_box(const HostFacts& facts, std::vector<HostCheck>& checks) {
     if (*error != 0) {
       check.state = text.failed;
       check.detail = error_text(*error);
-      check = text.explain(std::move(check), facts);
+      check = text.explain(std::move(check), facts, *error);
     }
     checks.push_back(std::move(check));
   }
@@ -169,8 +150,10 @@ HostCheck check_ids(const HostFacts& facts) {
       "boxes share your own, so that processes of two boxes are the host's same user; the "
       "policy multiuser runs nothing";
   if (!facts.pool_error.empty()) detail += " (" + facts.pool_error + ")";
-  return {"host ids", CheckState::warn, std::move(detail),
-          "run as root, or have root give you ids of /etc/subuid: wardcase-server make-ids USER"};
+  return {
+      "host ids", CheckState::warn, std::move(detail),
+      "run as root, or by the service (wardcased), which has ids of its own; or have root give you "
+      "those that /etc/subuid and /etc/subgid have for you: wardcase-server make-ids USER"};
 }
 
 HostCheck check_landlock(const HostFacts& facts) {

@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #include "sandbox/host_facts.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -15,24 +14,11 @@
 
 #include "sandbox/capabilities.h"
 #include "sandbox/id_pool.h"
-#include "sandbox/landlock.h"
 #include "sandbox/state_lock.h"
-#include "sandbox/sys/files.h"
 
 namespace wardcase::sandbox {
 
 namespace {
-
-std::string setting(const char* path) {
-  const auto text = sys::read_file(AT_FDCWD, path);
-  if (!text) return "";
-  return text->substr(0, text->find('\n'));
-}
-
-bool is_said(const char* path, const char* words) {
-  const auto text = sys::read_file(AT_FDCWD, path);
-  return text && text->find(words) != std::string::npos;
-}
 
 // Leaves are removed in a moment, but not always at once.
 bool remove_leaf(Cgroup& leaf) {
@@ -100,17 +86,10 @@ HostFacts observe_host() {
   utsname system = {};
   (void)::uname(&system);  // fails only on a bad address
   facts.kernel_release = system.release;
-  facts.is_root = ::geteuid() == 0;
+  static_cast<Restrictions&>(facts) = observe_restrictions();
   facts.can_choose_ids = can_choose_ids().value_or(false);
   if (!facts.is_root) find_pool(facts);
   facts.probe = probe_box();
-  facts.max_user_namespaces = setting("/proc/sys/user/max_user_namespaces");
-  facts.unprivileged_userns_clone = setting("/proc/sys/kernel/unprivileged_userns_clone");
-  facts.apparmor_restrict_userns =
-      setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
-  facts.is_filtered = is_said("/proc/self/status", "\nSeccomp:\t2");
-  facts.is_proc_covered = is_said("/proc/self/mountinfo", " /proc/");
-  facts.landlock_abi = landlock_abi().value_or(0);
   facts.cgroups = try_cgroups();
   facts.has_user_manager = has_user_manager();
   rlimit limit = {};

@@ -7,6 +7,7 @@
 
 #include "sandbox/cgroup.h"
 #include "sandbox/host_probe.h"
+#include "sandbox/restrictions.h"
 #include "sandbox/sys/error.h"
 
 namespace wardcase::sandbox {
@@ -26,20 +27,12 @@ struct CgroupTrial {
 };
 
 // All that check_host() judges by. What was tried was tried for real.
-struct HostFacts {
+struct HostFacts : Restrictions {
   std::string kernel_release;  // uname -r
-  bool is_root = false;
   bool can_choose_ids = false;
   std::uint32_t pool_ids = 0;  // host ids that root gave to this user's boxes (id_pool.h)
   std::string pool_error;      // why those that are there can't be used; "" else
   sys::Result<ProbeErrors> probe = ProbeErrors();
-  // Settings of the kernel as text, "" where it has none of that name.
-  std::string max_user_namespaces;
-  std::string unprivileged_userns_clone;
-  std::string apparmor_restrict_userns;
-  bool is_filtered = false;      // by a system call filter around us
-  bool is_proc_covered = false;  // in part, by mounts
-  int landlock_abi = 0;
   CgroupTrial cgroups;
   bool has_user_manager = false;  // systemd runs one for this user
   std::uint64_t open_files = 0;   // the hard limit

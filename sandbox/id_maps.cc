@@ -58,6 +58,7 @@ int wait_to_be_killed(void*) {
 }  // namespace
 
 sys::Status write_id_maps(pid_t pid, const BoxIds& ids) {
+  if (ids.is_unmapped) return {};
   if (!ids.is_leased) {
     // Without privilege the kernel asks for it before a gid map (user_namespaces(7)).
     if (auto denied = write_map(pid, "setgroups", "deny"); !denied) return denied;

@@ -19,6 +19,8 @@ struct BoxIds {
   std::uint32_t host_gid = 0;
   // An id that no other box has, as root or a pool (id_pool.h) can give; else the caller's own.
   bool is_leased = false;
+  // There is no user namespace: inside and host are the same.
+  bool is_unmapped = false;
   // The pool's user namespace, borrowed: the box is made from inside it. -1: without one.
   int pool = -1;
 

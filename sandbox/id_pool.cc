@@ -126,8 +126,10 @@ std::string map_of(std::uint32_t own, const IdRange& ids) {
 
 // Made by root for all to read: whoever could write in it could lead us elsewhere.
 sys::Status make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) < 0 && errno != EEXIST) {
-    return tl::unexpected(sys::errno_error("make the directory"));
+  const bool is_made = ::mkdir(path.c_str(), 0755) == 0;
+  if (!is_made && errno != EEXIST) return tl::unexpected(sys::errno_error("make the directory"));
+  if (is_made && ::chmod(path.c_str(), 0755) < 0) {  // whatever our umask is
+    return tl::unexpected(sys::errno_error("open the directory to its readers"));
   }
   struct stat info = {};
   if (::lstat(path.c_str(), &info) < 0) {

@@ -18,6 +18,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/child.h"
 #include "sandbox/landlock.h"
+#include "sandbox/private_box.h"
 #include "sandbox/seccomp_filter.h"
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
@@ -126,7 +127,8 @@ void put_program(PlanBuilder& plan, const LaunchRequest& request) {
   for (const unsigned cpu : request.cpus) CPU_SET(cpu, &header.cpus);
   header.capability_count = capability_count();
   header.filter = plan.list(request.filter);
-  header.init_filter = plan.list(init_filter());
+  header.init_filter =
+      plan.list(init_filter(request.has_namespaces() ? EndOfTree::by_kernel : EndOfTree::by_init));
   header.backstop_ms = static_cast<std::uint64_t>(request.backstop.count());
 }
 
@@ -189,13 +191,17 @@ bool is_cgroup_refusal(int error) {
   return error == ENOSYS || error == EOPNOTSUPP || error == EBUSY || error == EACCES;
 }
 
+std::uint64_t namespaces_of(const LaunchRequest& request) {
+  if (!request.has_namespaces()) return 0;
+  const std::uint64_t network = request.network == policies::Network::none ? CLONE_NEWNET : 0;
+  return network | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+}
+
 // clone3, with what to do where the kernel or a filter does not have it.
 pid_t clone_child(const LaunchRequest& request, FdTable& fds, FdIndex v2_leaf, Box& box,
                   int* pidfd) {
   clone_args args = {};
-  args.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
-               CLONE_NEWIPC | CLONE_NEWUTS;
-  if (request.network == policies::Network::none) args.flags |= CLONE_NEWNET;
+  args.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | namespaces_of(request);
   args.pidfd = reinterpret_cast<std::uint64_t>(pidfd);
   if (request.ids.pool < 0) {
     args.exit_signal = SIGCHLD;
@@ -252,7 +258,8 @@ sys::Status start_child(const LaunchRequest& request, const Channels& channels, 
   int pidfd = -1;
   box.init = clone_child(request, fds, v2_leaf, box, &pidfd);
   if (box.init < 0) {
-    return tl::unexpected(sys::errno_error("clone a process with its own namespaces"));
+    return tl::unexpected(sys::errno_error(
+        request.has_namespaces() ? "clone a process with its own namespaces" : "clone a process"));
   }
   if (box.init == 0) run_child(plan, fds.data(), arguments);
   box.init_pidfd.reset(pidfd);
@@ -284,8 +291,12 @@ sys::Status offer_to_oom_killer(pid_t init) {
   return sys::write_file(AT_FDCWD, path.c_str(), "1000");
 }
 
-sys::Status release(Box& box) {
-  if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
+// Without a pid namespace init must outlive the others: the program sees to itself.
+sys::Status release(Box& box, const BoxIds& ids) {
+  // Without a pid namespace init must outlive the others: the program sees to itself.
+  if (!ids.is_unmapped) {
+    if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
+  }
   const auto sent =
       sys::retry_eintr([&]() noexcept { return ::send(box.setup.get(), "g", 1, MSG_NOSIGNAL); });
   if (sent != 1) {
@@ -295,46 +306,6 @@ sys::Status release(Box& box) {
 }
 
 }  // namespace
-
-Box::Box(Box&& other) noexcept { *this = std::move(other); }
-
-Box& Box::operator=(Box&& other) noexcept {
-  if (this == &other) return *this;
-  kill_init();
-  reap();
-  init = std::exchange(other.init, -1);
-  init_pidfd = std::move(other.init_pidfd);
-  setup = std::move(other.setup);
-  life = std::move(other.life);
-  stdin_write = std::move(other.stdin_write);
-  stdout_read = std::move(other.stdout_read);
-  stderr_read = std::move(other.stderr_read);
-  joined_cgroup_at_birth = other.joined_cgroup_at_birth;
-  plan = std::move(other.plan);
-  release_error = std::move(other.release_error);
-  return *this;
-}
-
-Box::~Box() {
-  kill_init();
-  reap();
-}
-
-void Box::kill_init() const {
-  if (init > 0) sys::kill_child(init_pidfd.get());
-}
-
-void Box::reap() {
-  if (init <= 0) return;
-  siginfo_t ended = {};
-  const auto id = static_cast<id_t>(std::exchange(init, -1));
-  (void)sys::retry_eintr([&]() noexcept { return ::waitid(P_PID, id, &ended, WEXITED); });
-}
-
-std::string_view Box::text(Offset at) const {
-  if (at == 0 || at >= plan.size()) return {};
-  return reinterpret_cast<const char*>(plan.data()) + at;
-}
 
 sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* marks) {
   const Mark mark = [&](std::string_view name) {
@@ -352,11 +323,19 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
   plan.header.fault_step = request.fault_step;
   plan.header.fault_error = request.fault_error;
   put_program(plan, request);
-  put_file_system(plan, request, *layout);
   FdTable fds;
   auto put = put_descriptors(plan, fds, request, box, channels);
-  mark("plan");
-  if (put) put = put_binds_into(plan, fds, layout->binds(), request.ids, request.execute_writable);
+  if (request.has_namespaces()) {
+    put_file_system(plan, request, *layout);
+    mark("plan");
+    if (put) {
+      put = put_binds_into(plan, fds, layout->binds(), request.ids, request.execute_writable);
+    }
+  } else {
+    box.ends_by_itself = true;
+    if (put) put = put_private_box_into(plan, fds, request, layout->binds());
+    mark("plan");
+  }
   if (!put) return tl::unexpected(put.error());
   box.plan = plan.finish();
   mark("binds");
@@ -364,7 +343,8 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
     return tl::unexpected(started.error());
   }
   if (!box.release_error) {
-    if (auto released = release(box); !released) box.release_error = std::move(released).error();
+    auto released = release(box, request.ids);
+    if (!released) box.release_error = std::move(released).error();
   }
   if (box.release_error) (void)::shutdown(box.setup.get(), SHUT_WR);  // await_go ends
   mark("id_maps");

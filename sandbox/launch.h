@@ -29,19 +29,24 @@ class Box {
 
   pid_t init = -1;
   sys::UniqueFd init_pidfd;
-  sys::UniqueFd setup;                  // SetupMessages of the launch; end of file: exec or death
-  sys::UniqueFd life;                   // init's later words; closing it ends the box
-  sys::UniqueFd stdin_write;            // non-blocking; closed without with_stdin
-  sys::UniqueFd stdout_read;            // non-blocking; all three closed with a terminal
-  sys::UniqueFd stderr_read;            // closed with merge_stderr
+  sys::UniqueFd setup;        // SetupMessages of the launch; end of file: exec or death
+  sys::UniqueFd life;         // init's later words; closing it ends the box
+  sys::UniqueFd stdin_write;  // non-blocking; closed without with_stdin
+  sys::UniqueFd stdout_read;  // non-blocking; all three closed with a terminal
+  sys::UniqueFd stderr_read;  // closed with merge_stderr
+  // There is no pid namespace, and so init is not killed: told to end, it ends the others first.
+  bool ends_by_itself = false;
   bool joined_cgroup_at_birth = false;  // CLONE_INTO_CGROUP took
   std::vector<std::byte> plan;          // what SetupMessage::object refers to
   // The id maps or "go" could not be given. A child that lives fails at await_go
   // then; one that failed before has told its own reason, which is the better one.
   std::optional<sys::Error> release_error;
 
-  // SIGKILL to init; the kernel then ends everything in its pid namespace.
+  // SIGKILL to init; the kernel then ends everything in its pid namespace. Without one
+  // init is told to do it.
   void kill_init() const;
+  // It did not end in time, and is not waited for any more.
+  void abandon_init();
   // Reaps init, which must have ended (its pidfd is readable).
   void reap();
 

@@ -68,7 +68,7 @@ struct PlanSubBind {  // a directory of the scratch file system, by its place in
 };
 struct PlanPathRule {  // Landlock
   Offset path;
-  std::uint32_t padding;
+  FdIndex opened;  // -1: the child opens `path`
   std::uint64_t access;
 };
 struct PlanRlimit {
@@ -87,6 +87,14 @@ struct LaunchPlan {
   std::uint32_t inside_gid = 0;
   bool keep_groups = false;  // setgroups is denied to us: what the caller has stays
   bool own_network = true;
+  // Without namespaces: the ids are the host's, the places to write to are below a directory, and
+  // init ends the tree.
+  bool own_namespaces = true;
+  bool has_privilege = true;     // over the bounding set and the secure bits
+  bool confine_signals = false;  // init's, and so those of all below it
+  bool ends_by_signal = false;   // who init can signal is of the box: no walk is needed
+  pid_t supervisor = -1;         // whom the box must not be able to signal
+  FdIndex private_directory = -1;
   bool use_landlock = false;
   bool execute_scratch = true;  // false: nothing on the writable file system can be executed
   bool hold_at_exec = false;
@@ -119,6 +127,7 @@ struct LaunchPlan {
   std::uint32_t capability_count = 0;
   Slice path_rules;  // PlanPathRule
   std::uint64_t landlock_handled = 0;
+  std::uint64_t landlock_net = 0;
   std::uint64_t landlock_scoped = 0;
   std::uint64_t landlock_size = 0;  // of the attribute structure that this kernel knows
   Slice filter, init_filter;        // sock_filter

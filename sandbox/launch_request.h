@@ -26,6 +26,17 @@ inline constexpr std::string_view kWorkDirectory = "/box";
 inline constexpr std::string_view kHomeDirectory = "/home/user";
 inline constexpr std::string_view kProgramDirectory = "/run/wardcase";
 
+// Where they are in a private directory, for a box without namespaces. /dev/shm has no other place
+// there: it belongs to nobody.
+struct PrivatePlace {
+  std::string_view target;
+  std::string_view name;
+};
+inline constexpr PrivatePlace kPrivatePlaces[] = {{kWorkDirectory, "box"},
+                                                  {kHomeDirectory, "home"},
+                                                  {"/tmp", "tmp"},
+                                                  {kProgramDirectory, "program"}};
+
 // What a bind is for decides whose files it shows.
 enum class BindKind : std::uint8_t {
   system,  // interpreters and libraries: as they are on the host
@@ -72,6 +83,12 @@ struct LaunchRequest {
   std::uint64_t scratch_bytes = 0;
   std::uint64_t scratch_inodes = 0;
   policies::Network network = policies::Network::none;
+  // Not -1: there are no namespaces of its own (policies::Confinement::landlock). Every path is
+  // the host's, and this directory (borrowed), made for the run, has the places that the
+  // program may write to, by kPrivatePlaces' names.
+  int private_directory = -1;
+  std::string private_path;
+  [[nodiscard]] bool has_namespaces() const { return private_directory < 0; }
 
   BoxIds ids;
   std::vector<RlimitRequest> rlimits;

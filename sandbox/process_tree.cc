@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -117,16 +118,6 @@ void correct_dead_leader(int proc, pid_t pid, Stat& stat) {
   }
 }
 
-// Visits each process of the box with its stat, or without one if it has gone meanwhile.
-template <typename Visit>
-void visit_all(int proc, Visit visit) {
-  for (const pid_t pid : list_ids(proc, ".")) {
-    auto stat = read_stat(proc, process_path(pid, "stat").data());
-    if (stat && is_dead(*stat) && stat->threads > 1) correct_dead_leader(proc, pid, *stat);
-    visit(pid, stat);
-  }
-}
-
 void append_children(int tasks, pid_t thread, std::vector<pid_t>& processes) {
   const auto text = sys::read_file(tasks, process_path(thread, "children").data());
   if (!text) return;
@@ -135,6 +126,34 @@ void append_children(int tasks, pid_t thread, std::vector<pid_t>& processes) {
     pid_t pid = 0;
     at = std::from_chars(at, end, pid).ptr;
     if (pid != 0) processes.push_back(pid);
+  }
+}
+
+// All below init, and init itself; the threads of those below, where they are asked for.
+std::vector<pid_t> walk_tree(int proc, pid_t init, std::vector<pid_t>* threads) {
+  std::vector<pid_t> processes = {init};
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const pid_t pid = processes[i];
+    const sys::UniqueFd tasks = open_read(proc, process_path(pid, "task").data(), O_DIRECTORY);
+    if (!tasks.is_open()) continue;
+    for (const pid_t thread : list_ids(tasks.get(), ".")) {
+      append_children(tasks.get(), thread, processes);
+      if (threads != nullptr && pid != init) threads->push_back(thread);
+    }
+  }
+  return processes;
+}
+
+// Visits each process of the box with its stat, or without one if it has gone meanwhile.
+template <typename Visit>
+void visit_all(const ProcessTree& tree, Visit visit) {
+  const int proc = tree.proc;
+  const std::vector<pid_t> processes =
+      tree.init == kInit ? list_ids(proc, ".") : walk_tree(proc, tree.init, nullptr);
+  for (const pid_t pid : processes) {
+    auto stat = read_stat(proc, process_path(pid, "stat").data());
+    if (stat && is_dead(*stat) && stat->threads > 1) correct_dead_leader(proc, pid, *stat);
+    visit(pid, stat);
   }
 }
 
@@ -154,13 +173,13 @@ std::optional<std::uint64_t> read_pss(int proc, pid_t pid) {
 
 }  // namespace
 
-TreeUsage read_tree_usage(int proc) {
+TreeUsage read_tree_usage(const ProcessTree& tree) {
   TreeUsage usage;
   std::uint64_t pages = 0;
   std::uint64_t ticks = 0;
-  visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
+  visit_all(tree, [&](pid_t pid, const std::optional<Stat>& stat) {
     if (stat) ticks += stat->waited_ticks;
-    if (pid == kInit) return;
+    if (pid == tree.init) return;
     if (!stat || is_dead(*stat)) {
       usage.tasks += 1;
       if (stat) ticks += stat->own_ticks;
@@ -178,30 +197,33 @@ TreeUsage read_tree_usage(int proc) {
   return usage;
 }
 
-std::uint64_t read_tree_pss(int proc) {
+std::uint64_t read_tree_pss(const ProcessTree& tree) {
   std::uint64_t bytes = 0;
-  visit_all(proc, [&](pid_t pid, const std::optional<Stat>& stat) {
-    if (pid == kInit || !stat || is_dead(*stat)) return;
-    bytes += read_pss(proc, pid).value_or(stat->resident_pages * page_size());
+  visit_all(tree, [&](pid_t pid, const std::optional<Stat>& stat) {
+    if (pid == tree.init || !stat || is_dead(*stat)) return;
+    bytes += read_pss(tree.proc, pid).value_or(stat->resident_pages * page_size());
   });
   return bytes;
 }
 
 std::vector<pid_t> list_tree_threads(pid_t init) {
-  std::vector<pid_t> processes = {init};
   std::vector<pid_t> threads;
   const sys::UniqueFd proc = open_read(AT_FDCWD, "/proc", O_DIRECTORY);
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const pid_t pid = processes[i];
-    const sys::UniqueFd tasks =
-        open_read(proc.get(), process_path(pid, "task").data(), O_DIRECTORY);
-    if (!tasks.is_open()) continue;
-    for (const pid_t thread : list_ids(tasks.get(), ".")) {
-      append_children(tasks.get(), thread, processes);
-      if (pid != init) threads.push_back(thread);
-    }
-  }
+  (void)walk_tree(proc.get(), init, &threads);
   return threads;
+}
+
+std::uint64_t count_tasks_of(uid_t user) {
+  std::uint64_t tasks = 0;
+  const sys::UniqueFd proc = open_read(AT_FDCWD, "/proc", O_DIRECTORY);
+  for (const pid_t pid : list_ids(proc.get(), ".")) {
+    struct stat info = {};
+    if (::fstatat(proc.get(), process_path(pid, ".").data(), &info, 0) < 0) continue;
+    if (info.st_uid != user) continue;
+    const auto stat = read_stat(proc.get(), process_path(pid, "stat").data());
+    tasks += stat ? std::max<std::uint64_t>(stat->threads, 1) : 1;
+  }
+  return tasks;
 }
 
 }  // namespace wardcase::sandbox

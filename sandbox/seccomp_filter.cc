@@ -47,6 +47,9 @@ constexpr long kInitCalls[] = {
     SYS_recvfrom,     SYS_recvmsg,       SYS_exit_group,   SYS_restart_syscall,
     SYS_rt_sigreturn, SYS_clock_gettime, SYS_rt_sigaction, SYS_close};
 
+// And to end the processes that no pid namespace ends.
+constexpr long kEndingCalls[] = {SYS_kill, SYS_pread64};
+
 std::uint32_t return_value(Answer answer) {
   switch (answer) {
     case Answer::allow:
@@ -167,12 +170,18 @@ class SearchWriter {
   }
 
   Label write_test(const ArgTest& test, Label yes, Label no) {
+    const std::size_t low_half = offsetof(seccomp_data, args) + 8 * std::size_t{test.argument};
+    if (test.kind == ArgTest::Kind::is_null) {
+      const Label high = program_.branch(BPF_JEQ, 0, yes, no);
+      const Label low = program_.branch(
+          BPF_JEQ, 0, program_.load(static_cast<std::uint32_t>(low_half + 4), high), no);
+      return program_.load(static_cast<std::uint32_t>(low_half), low);
+    }
     const std::uint16_t jump = test.kind == ArgTest::Kind::any_of ? BPF_JEQ : BPF_JSET;
     Label next = no;
     for (auto value = test.values.rbegin(); value != test.values.rend(); ++value) {
       next = program_.branch(jump, *value, yes, next);
     }
-    const std::size_t low_half = offsetof(seccomp_data, args) + 8 * std::size_t{test.argument};
     return program_.load(static_cast<std::uint32_t>(low_half), next);
   }
 
@@ -220,12 +229,17 @@ sys::Result<std::vector<sock_filter>> compile_filter(const policies::SyscallPoli
   return filter;
 }
 
-std::vector<sock_filter> init_filter() {
+std::vector<sock_filter> init_filter(EndOfTree end) {
   BpfProgram program;
   auto numbers = program.answer(SECCOMP_RET_KILL_PROCESS);
   const auto allow = program.answer(SECCOMP_RET_ALLOW);
   for (const long call : kInitCalls) {
     numbers = program.branch(BPF_JEQ, static_cast<std::uint32_t>(call), allow, numbers);
+  }
+  if (end == EndOfTree::by_init) {
+    for (const long call : kEndingCalls) {
+      numbers = program.branch(BPF_JEQ, static_cast<std::uint32_t>(call), allow, numbers);
+    }
   }
   return finish_with_entry(std::move(program), numbers);
 }

@@ -4,6 +4,7 @@
 
 #include <linux/filter.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "policies/syscall_policy.h"
@@ -21,8 +22,11 @@ namespace wardcase::sandbox {
 [[nodiscard]] sys::Result<std::vector<sock_filter>> compile_filter(
     const policies::SyscallPolicy& policy);
 
+// Who ends what init leaves behind.
+enum class EndOfTree : std::uint8_t { by_kernel, by_init };
+
 // The filter of init: the few calls of its loop; anything else kills it (and
 // with it the whole pid namespace).
-[[nodiscard]] std::vector<sock_filter> init_filter();
+[[nodiscard]] std::vector<sock_filter> init_filter(EndOfTree end = EndOfTree::by_kernel);
 
 }  // namespace wardcase::sandbox

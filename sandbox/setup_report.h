@@ -40,6 +40,9 @@ enum class SetupStep : std::uint8_t {
   enter_directory,
   place_stdio,
   pin_cpus,
+  use_directory,
+  confine_signals,
+  adopt_orphans,
   fork_program,
   // the program, before its exec
   start_session,
@@ -47,6 +50,7 @@ enum class SetupStep : std::uint8_t {
   drop_capabilities,
   verify_capabilities,
   die_with_init,
+  offer_to_oom_killer,
   forbid_new_privileges,
   restrict_paths,
   set_rlimits,
@@ -63,6 +67,7 @@ enum class SetupStep : std::uint8_t {
   die_with_supervisor,
   forbid_init_privileges,
   keep_descriptors,
+  verify_signals,
   install_init_filter,
   release_program,
 };

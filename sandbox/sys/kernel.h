@@ -38,6 +38,8 @@ struct LandlockRuleset {
   std::uint64_t scoped;
 };
 inline constexpr std::uint64_t kLandlockTruncate = 1ULL << 14;
+inline constexpr std::uint64_t kLandlockBindTcp = 1ULL << 0;
+inline constexpr std::uint64_t kLandlockConnectTcp = 1ULL << 1;
 inline constexpr std::uint64_t kLandlockScopeAbstractSocket = 1ULL << 0;
 inline constexpr std::uint64_t kLandlockScopeSignal = 1ULL << 1;
 

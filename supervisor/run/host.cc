@@ -97,6 +97,17 @@ sys::Result<sandbox::IdLease> Host::lease_id() {
   return tl::unexpected(sys::plain_error("lease a host id: there are none for us"));
 }
 
+sys::Result<sandbox::IdLease> Host::lease_id_to_become() {
+  if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
+  return sandbox::IdLease::take(runtime_directory_ + "/ids");
+}
+
+sys::Result<sandbox::PrivateDirectory> Host::make_private_directory(const sandbox::BoxIds& ids) {
+  if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
+  return sandbox::PrivateDirectory::make(lock_->name() + "." + std::to_string(next_directory_++),
+                                         ids);
+}
+
 sys::Status Host::find_cgroups() {
   auto found = mountinfo_
                    ? sys::Result<sandbox::CgroupHost>(sandbox::CgroupHost::discover(*mountinfo_))
@@ -139,6 +150,7 @@ sys::Result<std::unique_ptr<sandbox::Cgroup>> Host::make_cgroup(const sandbox::C
 void Host::sweep() {
   if (!lock_ || std::exchange(has_swept_, true)) return;
   std::set<std::string> unfinished;
+  sandbox::sweep_private_directories(runtime_directory_ + "/locks", &unfinished);
   if (cgroups_) (void)cgroups_->sweep(runtime_directory_ + "/locks", &unfinished);
   sandbox::sweep_locks(runtime_directory_ + "/locks", unfinished);
   sandbox::sweep_locks(runtime_directory_ + "/ids");

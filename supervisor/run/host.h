@@ -12,6 +12,7 @@
 
 #include "sandbox/cgroup.h"
 #include "sandbox/id_pool.h"
+#include "sandbox/private_directory.h"
 #include "sandbox/state_lock.h"
 #include "sandbox/sys/error.h"
 
@@ -59,6 +60,12 @@ class Host {
   // A host id that no other box has; where one can be had.
   [[nodiscard]] sys::Result<sandbox::IdLease> lease_id();
 
+  // For a box without namespaces: an id of the pool, which root can become with fewer capabilities;
+  // and a directory in place of what such a box has no mounts for.
+  [[nodiscard]] sys::Result<sandbox::IdLease> lease_id_to_become();
+  [[nodiscard]] sys::Result<sandbox::PrivateDirectory> make_private_directory(
+      const sandbox::BoxIds& ids);
+
   // Leaves for a run; as sandbox::CgroupHost::create.
   [[nodiscard]] sys::Result<std::unique_ptr<sandbox::Cgroup>> make_cgroup(
       const sandbox::CgroupLimits& limits, std::string* why);
@@ -97,6 +104,7 @@ class Host {
   std::optional<sandbox::StateLock> lock_;
   std::string runtime_directory_;
   std::uint64_t next_leaf_ = 1;
+  std::uint64_t next_directory_ = 1;
   bool has_swept_ = false;
 };
 

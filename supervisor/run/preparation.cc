@@ -10,6 +10,7 @@
 #include "policies/syscall_policy.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp_filter.h"
+#include "supervisor/run/without_namespaces.h"
 
 namespace wardcase::supervisor {
 namespace {
@@ -96,7 +97,7 @@ void settle_own_enforcement(const RunSpec& spec, Preparation& made) {
        {LimitId::disk, LimitId::disk_inodes, LimitId::file_size, LimitId::open_files}) {
     enforcement(made, id) = Enforcement::rlimit;
   }
-  if (std::ranges::any_of(spec.mounts, is_writable)) {
+  if (!has_namespaces(spec) || std::ranges::any_of(spec.mounts, is_writable)) {
     enforcement(made, LimitId::disk) = Enforcement::watcher;
     enforcement(made, LimitId::disk_inodes) = Enforcement::watcher;
   }
@@ -211,7 +212,12 @@ void settle_rlimits(Preparation& made) {
 
 sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   policies::SyscallOptions options;
-  options.refuse_setid_modes = std::ranges::any_of(spec.mounts, is_writable);
+  options.refuse_setid_modes =
+      !has_namespaces(spec) || std::ranges::any_of(spec.mounts, is_writable);
+  options.own_namespaces = has_namespaces(spec);
+  options.own_network = spec.network == Network::none;
+  options.own_user = made.request.ids.is_leased;
+  options.truncate_is_held = host.landlock_abi() >= sandbox::kLandlockTruncateAbi;
   made.request.cpus = host.choose_cpus(value(made, LimitId::cpus));
   made.request.pin_cpus = made.request.cpus.size() < host.cpus().size();
   options.pin_affinity =
@@ -222,13 +228,6 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   if (!filter) return tl::unexpected(filter.error());
   made.request.filter = *std::move(filter);
   return {};
-}
-
-// What a user mounts at or above a target is shown there, and nothing of ours.
-bool is_covered(const std::string& target, const std::vector<policies::Mount>& mounts) {
-  return std::any_of(mounts.begin(), mounts.end(), [&](const policies::Mount& mount) {
-    return target == mount.target || target.rfind(mount.target + "/", 0) == 0;
-  });
 }
 
 void settle_program(const RunSpec& spec, Preparation& made) {
@@ -274,12 +273,12 @@ struct Feature {
   bool on_demand = false;
 };
 constexpr std::array kFeatures = {
-    Feature{"user_namespace", ""},
-    Feature{"mount_namespace", ""},
-    Feature{"pid_namespace", ""},
-    Feature{"ipc_namespace", ""},
-    Feature{"uts_namespace", ""},
-    Feature{"cgroup_namespace", ""},
+    Feature{"user_namespace", "user_namespace"},
+    Feature{"mount_namespace", "mount_namespace"},
+    Feature{"pid_namespace", "pid_namespace"},
+    Feature{"ipc_namespace", "ipc_namespace"},
+    Feature{"uts_namespace", "uts_namespace"},
+    Feature{"cgroup_namespace", "cgroup_namespace"},
     Feature{"seccomp", ""},
     Feature{"no_new_privs", ""},
     Feature{"capabilities", ""},
@@ -300,9 +299,10 @@ void list_isolation(const RunSpec& spec, Host& host, Preparation& made) {
     isolation.degraded.push_back({"landlock", "the kernel has no Landlock of ABI 2 or later",
                                   "the mounts alone", "a kernel from 5.19 with Landlock enabled"});
   }
+  if (!has_namespaces(spec)) list_missing_namespaces(spec, made);
   const std::string network = spec.network == Network::none ? "network_namespace" : "network=host";
   isolation.requested = {network};
-  isolation.effective = {network};
+  if (has_namespaces(spec) || spec.network == Network::host) isolation.effective = {network};
   for (const std::string& call : spec.syscalls.opened) {
     isolation.requested.push_back("allow_syscalls=" + call);
     isolation.effective.push_back("allow_syscalls=" + call);
@@ -345,49 +345,22 @@ sys::Status check_demands(const RunSpec& spec, const Preparation& made) {
 
 }  // namespace
 
-std::vector<std::string> path_directories(const std::vector<std::string>& environment) {
-  constexpr std::string_view kName = "PATH=";
-  std::string_view path = kBoxPath;
-  for (const std::string& entry : environment) {
-    if (entry.compare(0, kName.size(), kName) == 0)
-      path = std::string_view(entry).substr(kName.size());
-  }
-  std::vector<std::string> directories;
-  while (!path.empty()) {
-    const std::size_t colon = std::min(path.find(':'), path.size());
-    if (colon > 0) directories.emplace_back(path.substr(0, colon));
-    path.remove_prefix(std::min(colon + 1, path.size()));
-  }
-  return directories;
-}
-
-std::vector<sandbox::BindRequest> binds_of(const RunSpec& spec) {
-  std::vector<sandbox::BindRequest> binds;
-  for (const policies::Mount& mount : spec.system_mounts) {
-    if (is_covered(mount.target, spec.mounts)) continue;
-    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
-  }
-  for (const policies::Mount& mount : spec.mounts) {
-    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user});
-  }
-  return binds;
-}
-
 sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
-  if (spec.confinement == policies::Confinement::landlock) {
-    return tl::unexpected(sys::plain_error(
-        "policy '" + spec.policy +
-        "': a box without namespaces (confinement = \"landlock\") "
-        "comes with the support of restricted hosts; this version makes boxes of namespaces only"));
-  }
   auto settled = host.check() ? settle_limits(spec, host, made) : host.check();
   settle_own_enforcement(spec, made);
-  if (settled) settled = settle_ids(host, made);
+  const bool is_bare = !has_namespaces(spec);
+  if (settled && is_bare) settled = check_without_namespaces(spec, host);
+  if (settled) settled = is_bare ? settle_host_ids(host, made) : settle_ids(host, made);
   if (settled) settled = settle_cgroup(spec, host, made);
   if (settled) settled = settle_filter(spec, host, made);
   if (!settled) return settled;
   settle_rlimits(made);
   settle_program(spec, made);
+  if (is_bare) {
+    settle_process_limit(made);
+    settled = settle_host_paths(spec, host, made);
+    if (!settled) return settled;
+  }
   list_isolation(spec, host, made);
   return check_demands(spec, made);
 }

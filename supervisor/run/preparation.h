@@ -23,9 +23,10 @@ struct Preparation {
   sandbox::LaunchRequest request;
   std::unique_ptr<sandbox::Cgroup> cgroup;  // nullptr: no control group could be had
   std::optional<sandbox::IdLease> lease;
-  policies::SyscallPolicy syscalls;  // what request.filter was compiled from
-  policies::Limits limits;           // resolved
-  bool goes_on_after_oom = false;    // the kernel ends one process when memory is spent
+  std::optional<sandbox::PrivateDirectory> directory;  // of a box without namespaces
+  policies::SyscallPolicy syscalls;                    // what request.filter was compiled from
+  policies::Limits limits;                             // resolved
+  bool goes_on_after_oom = false;  // the kernel ends one process when memory is spent
   std::array<sandbox::Enforcement, policies::kLimitCount> enforced_by{};
   Isolation isolation;
 };

@@ -27,6 +27,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kGiveUp{10};  // after SIGKILL: a process in D state
 constexpr milliseconds kRemovalPause{1};
 constexpr int kRemovalTries = 2000;
+constexpr milliseconds kRemovalSlice{5};
 constexpr unsigned long kForkNoExec = 0x40;  // PF_FORKNOEXEC, include/linux/sched.h
 
 }  // namespace
@@ -111,7 +112,7 @@ void Run::Impl::kill_tree() {
   loop.cancel(deadline);
   deadline = loop.at(Clock::now() + kGiveUp, [this] {
     record.unkillable = true;
-    box.init = -1;  // not waited for: it may never end
+    box.abandon_init();  // it may never end
     finish();
   });
 }
@@ -190,6 +191,8 @@ void Run::Impl::on_program_ended(const SetupMessage& message) {
 void Run::Impl::on_init_gone() {
   drain_life();
   if (phase == Phase::over) return;
+  // Whoever killed it has left the others to nobody.
+  if (box.ends_by_itself && made.cgroup != nullptr) (void)made.cgroup->kill();
   check_memory_event();
   // Without init's word the end was SIGKILL's: ours, the kernel's or somebody's.
   if (is_exec_confirmed && !has_ended) record.signal = SIGKILL;
@@ -268,19 +271,32 @@ void Run::Impl::collect() {
 // The kernel takes the last steps of a process' end after we hear of it: EBUSY
 // for a moment. What can't be removed after that is the next start's to sweep.
 void Run::Impl::remove_cgroup() {
-  if (made.cgroup == nullptr) return hand_over();
+  if (made.cgroup == nullptr) return remove_directory();
   const auto removed = made.cgroup->remove();
-  if (removed) return hand_over();
+  if (removed) return remove_directory();
   if (removed.error().code != EBUSY || ++removal_tries > kRemovalTries) {
     host.leave_to_sweep();
-    return hand_over();
+    return remove_directory();
   }
   deadline = loop.at(Clock::now() + kRemovalPause, [this] { remove_cgroup(); });
+}
+
+// A slice of it between other events: it may hold as many files as the disk limit lets.
+void Run::Impl::remove_directory() {
+  if (!made.directory) return hand_over();
+  const auto gone = made.directory->remove_for(kRemovalSlice);
+  if (gone && !*gone) {
+    loop.post([this] { remove_directory(); });
+    return;
+  }
+  if (!gone) host.leave_to_sweep();
+  hand_over();
 }
 
 void Run::Impl::hand_over() {
   phase = Phase::over;
   made.cgroup.reset();
+  made.directory.reset();
   made.lease.reset();
   observer->on_end(record);
 }

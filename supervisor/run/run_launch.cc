@@ -62,6 +62,8 @@ void Run::Impl::launch_box() {
     return fail_before_launch(RunStatus::setup_failed, describe_launch_failure(launched.error()));
   }
   box = *std::move(launched);
+  if (!made.request.has_namespaces())
+    box_proc.reset(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (made.cgroup != nullptr) {
     made.cgroup->close_tasks();
     if (made.cgroup->clone_into_fd() >= 0 && !box.joined_cgroup_at_birth) {

@@ -13,7 +13,8 @@ void RunSpec::take_policy(const policies::Policy& its_policy,
   oom = its_policy.oom->value;
   execute_writable = its_policy.execute_writable->value;
   confinement = its_policy.confinement->value;
-  require.assign(policies::standard_require().begin(), policies::standard_require().end());
+  const auto standard = policies::standard_require(confinement);
+  require.assign(standard.begin(), standard.end());
   for (const auto& feature : its_policy.require) require.push_back(feature.value);
 }
 

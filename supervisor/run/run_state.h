@@ -93,6 +93,7 @@ struct Run::Impl {
   void on_box_out_of_memory();
   [[nodiscard]] std::string describe_oom() const;
   sandbox::TreeUsage look_at_tree();
+  [[nodiscard]] sandbox::ProcessTree tree() const;
   [[nodiscard]] std::chrono::microseconds cpu_used();
   void note_limit(policies::LimitId id);
   [[nodiscard]] std::uint64_t limit(policies::LimitId id) const;
@@ -120,6 +121,7 @@ struct Run::Impl {
   void forget_box();  // takes its descriptors out of the loop
   void collect();
   void remove_cgroup();
+  void remove_directory();
   void hand_over();
   void fail_before_launch(RunStatus status, std::string error);
   [[nodiscard]] bool said_ready();
@@ -132,7 +134,7 @@ struct Run::Impl {
   Preparation made;
   sandbox::Box box;
   sys::UniqueFd box_directory;
-  sys::UniqueFd box_proc;  // the box's /proc
+  sys::UniqueFd box_proc;  // the box's /proc; the host's where it has none
   sys::UniqueFd program_pidfd;
   sys::UniqueFd listener;               // of calls that the filter refuses
   std::optional<RefusedCalls> refused;  // without a value: nobody notifies us

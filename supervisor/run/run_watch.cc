@@ -105,8 +105,13 @@ void Run::Impl::check_idle() {
   terminate(RunStatus::idle, "no output for " + policies::format_duration(allowed));
 }
 
+sandbox::ProcessTree Run::Impl::tree() const {
+  if (made.request.has_namespaces()) return {box_proc.get()};
+  return {box.init > 0 ? box_proc.get() : -1, box.init};
+}
+
 sandbox::TreeUsage Run::Impl::look_at_tree() {
-  const sandbox::TreeUsage usage = sandbox::read_tree_usage(box_proc.get());
+  const sandbox::TreeUsage usage = sandbox::read_tree_usage(tree());
   // Processes that nobody waited for vanish from the sum: it never shrinks all the same.
   last_tree_cpu = std::max(last_tree_cpu, usage.cpu);
   peak_tree_threads = std::max(peak_tree_threads, usage.threads);
@@ -155,7 +160,7 @@ void Run::Impl::check_tree() {
     bytes += (files.f_files - files.f_ffree) * kInodeBytes;
   }
   // Resident sizes count shared pages once for each process: look closer before judging.
-  if (bytes > most) bytes = bytes - usage.resident_bytes + sandbox::read_tree_pss(box_proc.get());
+  if (bytes > most) bytes = bytes - usage.resident_bytes + sandbox::read_tree_pss(tree());
   peak_tree_bytes = std::max(peak_tree_bytes, bytes);
   if (bytes > most &&
       made.enforced_by[static_cast<std::size_t>(LimitId::memory)] == Enforcement::watcher) {

@@ -14,8 +14,9 @@ namespace {
 using policies::LimitId;
 using sandbox::Enforcement;
 
-std::vector<std::string> writable_sources(const RunSpec& spec) {
+std::vector<std::string> writable_sources(const RunSpec& spec, const Preparation& made) {
   std::vector<std::string> sources;
+  if (made.directory) sources.push_back(made.directory->path());
   for (const policies::Mount& mount : spec.mounts) {
     if (mount.mode == policies::MountMode::read_write) sources.push_back(mount.source);
   }
@@ -37,13 +38,14 @@ void bind_only_what_is_watched(const std::vector<WorkspaceRoot>& roots,
 
 // What is there does not count against the program, and so is counted before it starts.
 void Run::Impl::measure_workspaces(const std::function<void()>& next) {
-  const std::vector<std::string> sources = writable_sources(spec);
+  const std::vector<std::string> sources = writable_sources(spec, made);
   if (sources.empty()) return next();
   WorkspaceQuota::Rules rules;
   rules.most = {limit(LimitId::disk), limit(LimitId::disk_inodes)};
   rules.countable_files = host.countable_files();
   rules.open_files = limit(LimitId::open_files);
-  if (!made.request.ids.is_leased) rules.owner = ::geteuid();
+  const sandbox::BoxIds& ids = made.request.ids;
+  if (!ids.is_leased || ids.is_unmapped) rules.owner = ids.host_uid;
   auto opened = WorkspaceQuota::open(loop, sources, rules);
   if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
   quota = *std::move(opened);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "sandbox/restrictions.h"
 #include "sandbox/sys/error.h"
 
 namespace wardcase::supervisor {
@@ -15,14 +16,30 @@ using sandbox::SetupStep;
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 
-std::string setup_fix(SetupStep step, int error) {
-  if (step == SetupStep::mount_proc && error == EPERM) {
-    return "the host's /proc is partly covered, as in a container; on Docker: "
-           "--security-opt systempaths=unconfined";
+std::string told(const sandbox::Explanation& why, const sandbox::Restrictions& around) {
+  std::string text = why.cause;
+  if (!why.fix.empty()) text += (text.empty() ? "" : "; ") + ("fix: " + why.fix);
+  if (const std::string weaker = sandbox::weaker_way(around); !weaker.empty()) {
+    text += "; without that, " + weaker;
   }
-  if ((step == SetupStep::private_mounts || step == SetupStep::make_root) && error == EPERM) {
-    return "a security module (AppArmor?) gives no capabilities in user namespaces; "
-           "'wardcase doctor' tells more";
+  return text;
+}
+
+// What helps where no process with own namespaces can be made.
+std::string namespace_fix(int error) {
+  if (error != EPERM && error != EACCES && error != ENOSPC && error != EUSERS) return {};
+  const sandbox::Restrictions around = sandbox::observe_restrictions();
+  return told(sandbox::explain_namespaces(around, error), around);
+}
+
+std::string setup_fix(SetupStep step, int error) {
+  const bool is_forbidden = error == EPERM || error == EACCES;
+  if (step == SetupStep::mount_proc && is_forbidden) {
+    const sandbox::Restrictions around = sandbox::observe_restrictions();
+    return told(sandbox::explain_proc(around), around);
+  }
+  if ((step == SetupStep::private_mounts || step == SetupStep::make_root) && is_forbidden) {
+    return namespace_fix(error);
   }
   if (step == SetupStep::place_binds && error == ENOENT) {
     return "what is mounted inside another mount, as below /usr, needs its place there already";
@@ -42,22 +59,6 @@ std::string setup_fix(SetupStep step, int error) {
   }
   if (step == SetupStep::fork_program && error == EAGAIN) return "raise --pids";
   return {};
-}
-
-// What helps where no process with own namespaces can be made.
-std::string namespace_fix(int error) {
-  switch (error) {
-    case EPERM:
-    case EACCES:
-      return "user namespaces are not allowed here; on Debian: sysctl "
-             "kernel.unprivileged_userns_clone=1; on Ubuntu an AppArmor profile is needed; in a "
-             "container its seccomp profile must allow them; see 'wardcase doctor'";
-    case ENOSPC:
-    case EUSERS:
-      return "the limit of namespaces is reached; see /proc/sys/user/max_user_namespaces";
-    default:
-      return {};
-  }
 }
 
 std::string directories_of(const std::vector<std::string>& paths) {
@@ -104,7 +105,9 @@ ExecFailure describe_exec_failure(int error, std::string_view name,
 }
 
 std::string describe_launch_failure(const sys::Error& error) {
-  const std::string fix = namespace_fix(error.code);
+  // Binds are prepared there, too, and may be refused for reasons of their own.
+  const bool is_about_namespaces = error.what.find("namespace") != std::string::npos;
+  const std::string fix = is_about_namespaces ? namespace_fix(error.code) : "";
   return "set up the box: " + error.message() + (fix.empty() ? "" : "; " + fix);
 }
 

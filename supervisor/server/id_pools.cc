@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sched.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -53,6 +55,23 @@ sys::Result<sandbox::IdRange> read_subordinate_ids(const User& user) {
       user.name));
 }
 
+// systemd gives even a privileged step of a unit with such settings a mount namespace of its
+// own: a mount made there is gone with it. Where process 1 has more rights than we it can't
+// be looked at; what we make then is seen from where we are.
+sys::Status enter_mounts_of_all() {
+  struct stat ours = {};
+  struct stat first = {};
+  auto space = sys::open_at(AT_FDCWD, "/proc/1/ns/mnt", O_RDONLY);
+  if (!space && space.error().code == EACCES) return {};
+  if (!space) return tl::unexpected(std::move(space).error());
+  if (::fstat(space->get(), &first) < 0 || ::stat("/proc/self/ns/mnt", &ours) < 0) {
+    return tl::unexpected(sys::errno_error("look at the mount namespaces"));
+  }
+  if (ours.st_ino == first.st_ino && ours.st_dev == first.st_dev) return {};
+  if (::setns(space->get(), CLONE_NEWNS) == 0) return {};
+  return tl::unexpected(sys::errno_error("enter the mount namespace of process 1"));
+}
+
 }  // namespace
 
 sys::Status make_ids(const std::string& who, const std::optional<sandbox::IdRange>& ids) {
@@ -63,12 +82,14 @@ sys::Status make_ids(const std::string& who, const std::optional<sandbox::IdRang
   }
   const auto range = ids ? sys::Result<sandbox::IdRange>(*ids) : read_subordinate_ids(*user);
   if (!range) return tl::unexpected(range.error());
+  if (auto entered = enter_mounts_of_all(); !entered) return entered;
   return sandbox::make_id_pool(user->id, user->group, *range);
 }
 
 sys::Status drop_ids(const std::string& who) {
   const auto user = find_user(who);
   if (!user) return tl::unexpected(user.error());
+  if (auto entered = enter_mounts_of_all(); !entered) return entered;
   return sandbox::drop_id_pool(user->id);
 }
 

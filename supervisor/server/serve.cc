@@ -110,18 +110,21 @@ class Service {
 sys::Status Service::run() {
   Signals signals(loop_);
   auto opened = signals.open([this](int signal) { on_signal(signal); });
-  if (opened) opened = server_.open();
   if (!opened) return opened;
   queue_.on_change([this] {
     tell_status_soon();
     server_.look_whether_done();
   });
   if (const auto interval = watchdog_interval()) feed_watchdog(*interval / 2);
-  readiness_.look([this] {
+  // Whoever is there already waits for it: the first answer to /readyz is a true one.
+  readiness_.look([&] {
+    opened = server_.open();
+    if (!opened) return loop_.stop();
     tell_manager("READY=1");
     tell_status();
   });
-  return loop_.run();
+  const auto turned = loop_.run();
+  return opened ? turned : opened;
 }
 
 void Service::on_signal(int signal) {

@@ -151,7 +151,7 @@ TEST_P(DryRuns, ItFailsAsTheRunWould) {
       {odd},
       {"--policy", sealed, script},
       {"-w", "/nowhere", "--", "true"},
-      {"--policy", "landlock-only", "--", "true"},
+      {"--policy", "landlock-only", "-v", "/usr/share:/elsewhere", "--", "true"},
   };
   for (const std::vector<std::string>& arguments : cases) {
     std::vector<std::string> dry = {"--dry-run"};

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -193,6 +194,15 @@ TEST_F(IdPools, AreNotMadeOfIdsThatAreInUse) {
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {kOrdinaryUid - 1, 10}));
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {0, 10}));
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {100'000, 0}));
+}
+
+TEST_F(IdPools, CanBeReachedWhateverTheUmaskOfTheirMaker) {
+  ASSERT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
+  fs::remove(sandbox::IdPool::kDirectory);
+  const mode_t before = ::umask(0077);
+  make(kIds);
+  (void)::umask(before);
+  EXPECT_TRUE(kIds.has(host_id(record_of(kReadMap).out())));
 }
 
 // Their maker is not to be led by who could write there.

@@ -127,10 +127,6 @@ TEST_P(Policies, MistakesAreNamedByPlace) {
               "'nonsense': no such system call");
 }
 
-TEST_P(Policies, LandlockOnlyIsListedAndSaysWhyItDoesNotRun) {
-  expect_says(run({"--policy", "landlock-only", "--", "true"}), 125, "restricted hosts");
-}
-
 TEST_P(Policies, APolicyRunsOnlyWhereAllThatItRequiresCanBeHad) {
   if (is_root() && !has_landlock()) GTEST_SKIP() << "needs Landlock";
   for (const char* name : {"strict", "multiuser"}) {

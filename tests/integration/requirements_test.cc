@@ -97,7 +97,8 @@ TEST_P(Requirements, RootHasAllOfThemAndAnOrdinaryUserDoesNot) {
 TEST_P(Requirements, EachStandardFeatureIsInForceOrTheRunFails) {
   const std::string found = check_as(caller(), []() -> std::string {
     RunSpec spec = echo();
-    spec.require.assign(policies::standard_require().begin(), policies::standard_require().end());
+    const auto standard = policies::standard_require(spec.confinement);
+    spec.require.assign(standard.begin(), standard.end());
     const InProcessRun told = run_in_process(std::move(spec));
     return told.output == "ran\n" ? "" : told.record.error;
   });

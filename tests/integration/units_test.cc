@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/support/http_client.h"
 #include "tests/support/wardcase_command.h"
@@ -62,8 +63,10 @@ void install_units(const fs::path& from, const fs::path& to, const std::string& 
   for (const auto& entry : fs::directory_iterator(from)) {
     if (!entry.is_regular_file()) continue;
     std::string text = read_file(entry.path());
-    for (std::size_t at = 0; (at = text.find("@BINDIR@", at)) != std::string::npos;) {
-      text.replace(at, 8, bin);
+    for (const std::string place : {"@BINDIR@", "@LIBEXECDIR@"}) {
+      for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) {
+        text.replace(at, place.size(), bin);
+      }
     }
     std::ofstream(to / entry.path().filename()) << text;
   }
@@ -164,6 +167,37 @@ TEST_F(Units, TheServiceLeavesItsGroupBeforeAnythingRuns) {
   const std::string group = read_file("/proc/" + std::to_string(main_pid()) + "/cgroup");
   EXPECT_NE(group.find("/wardcased.service/supervisor\n"), std::string::npos) << group;
   EXPECT_EQ(client().get("/readyz").status, 200);
+}
+
+// Whoever may use the service: what one has run is not another's by id.
+TEST_F(Units, BoxesHaveHostIdsOfTheRangeThatTheServiceWasGiven) {
+  const auto read_map = [] {
+    return run(R"({"argv": ["cat", "/proc/self/uid_map"], "policy": "multiuser"})");
+  };
+  const Record refused = read_map();
+  EXPECT_EQ(refused.status(), "setup_failed") << refused;
+  EXPECT_NE(refused.text("error").find("own_host_uid"), std::string::npos) << refused;
+  systemctl({"stop", kService});
+  expect_success({"/usr/sbin/usermod", "--add-subuids", "300000-300999", "--add-subgids",
+                  "300000-300999", "wardcase"});
+  const Record record = read_map();
+  EXPECT_EQ(record.status(), "exited") << record;
+  std::istringstream fields(record.out());
+  std::uint32_t inside = 0;
+  std::uint32_t outside = 0;
+  fields >> inside >> outside;
+  EXPECT_TRUE(outside >= 300'000 && outside < 301'000) << record;
+  EXPECT_FALSE(record.is_degraded("shared_host_uid"));
+  const Record killed = run(
+      R"({"argv": ["bash", "-c", "trap '' TERM; sleep 4323 & sleep 4323; sleep 4323"],
+          "limits": {"timeout_ms": 1500, "grace_ms": 100}})");
+  EXPECT_EQ(killed.status(), "timeout") << killed;
+  EXPECT_FALSE(is_running("4323"));
+  systemctl({"stop", kService});
+  EXPECT_TRUE(fs::is_empty("/run/wardcase-ids"));
+  fs::remove("/run/wardcase-ids");
+  expect_success({"/usr/sbin/usermod", "--del-subuids", "300000-300999", "--del-subgids",
+                  "300000-300999", "wardcase"});
 }
 
 // What an interpreter wants of a host, behind the settings that harden the service.
@@ -334,7 +368,7 @@ class UnitFiles : public testing::Test {
   void SetUp() override {
     if (!fs::exists("/usr/bin/systemd-analyze")) GTEST_SKIP() << "there is no systemd-analyze";
     fs::create_directories(directory_.path() / "bin");
-    for (const char* name : {"wardcase"}) {
+    for (const char* name : {"wardcase", "wardcase-server"}) {
       (void)directory_.write(std::string("bin/") + name, "#!/bin/sh\n", 0755);
     }
     install_units(kUnits, directory_.path(), (directory_.path() / "bin").string());

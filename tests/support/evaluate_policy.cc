@@ -10,6 +10,7 @@ namespace {
 using policies::ArgTest;
 
 bool holds(const ArgTest& test, const Arguments& arguments) {
+  if (test.kind == ArgTest::Kind::is_null) return arguments[test.argument] == 0;
   const std::uint64_t low = arguments[test.argument] & 0xffff'ffff;
   return std::ranges::any_of(test.values, [&](std::uint32_t value) {
     return test.kind == ArgTest::Kind::any_of ? low == value : (low & value) != 0;

@@ -75,6 +75,13 @@ Names runtime_files() {
       if (!it->is_directory(gone)) files.insert(it->path().string());
     }
   }
+  // Private directories of boxes without namespaces (sandbox/private_directory.h).
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/tmp", error)) {
+    if (entry.path().filename().string().starts_with("wardcase-sup_")) {
+      files.insert(entry.path().string());
+    }
+  }
   return files;
 }
 

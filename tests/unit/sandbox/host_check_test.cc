@@ -144,7 +144,7 @@ TEST(HostCheck, WhoForbidsUserNamespacesIsNamed) {
   expect(facts, "namespaces", CheckState::fail, "AppArmor", "profile");
   facts = forbidden;
   facts.is_filtered = true;
-  expect(facts, "namespaces", CheckState::fail, "filter", "seccomp=unconfined");
+  expect(facts, "namespaces", CheckState::fail, "filter", "seccomp=wardcase-seccomp.json");
   expect(forbidden, "namespaces", CheckState::fail, "EPERM", "nested sandboxes");
 }
 
@@ -154,7 +154,7 @@ TEST(HostCheck, ARestrictionOfUsersIsNotBlamedForRootsFailure) {
   facts.unprivileged_userns_clone = "0";
   facts.apparmor_restrict_userns = "1";
   facts.is_filtered = true;
-  expect(facts, "namespaces", CheckState::fail, "filter", "seccomp=unconfined");
+  expect(facts, "namespaces", CheckState::fail, "filter", "seccomp=wardcase-seccomp.json");
 }
 
 TEST(HostCheck, AMaskedProcIsNamed) {

@@ -118,7 +118,7 @@ TEST(ProcessTree, CountsAllBelowInit) {
     wait_for_ever();
   });
   tree.await_ready(3);
-  const TreeUsage usage = read_tree_usage(tree.proc());
+  const TreeUsage usage = read_tree_usage({tree.proc()});
   EXPECT_EQ(usage.processes, 6U);
   EXPECT_EQ(usage.threads, 6U);
   EXPECT_GT(usage.resident_bytes, 3 * kBlock);
@@ -139,7 +139,7 @@ TEST(ProcessTree, FindsChildrenOfThreads) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.proc());
+  const TreeUsage usage = read_tree_usage({tree.proc()});
   EXPECT_EQ(usage.processes, 2U);
   EXPECT_EQ(usage.threads, 3U);
   const std::vector<pid_t> threads = list_tree_threads(tree.init());
@@ -158,7 +158,7 @@ TEST(ProcessTree, FindsManyChildren) {
     wait_for_ever();
   });
   tree.await_ready(300);
-  EXPECT_EQ(read_tree_usage(tree.proc()).processes, 300U);
+  EXPECT_EQ(read_tree_usage({tree.proc()}).processes, 300U);
 }
 
 // A main thread that ended looks like a zombie without memory.
@@ -176,7 +176,7 @@ TEST(ProcessTree, SeesTheMemoryBehindADeadMainThread) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.proc());
+  const TreeUsage usage = read_tree_usage({tree.proc()});
   EXPECT_EQ(usage.processes, 1U);
   EXPECT_EQ(usage.threads, 1U);
   EXPECT_GT(usage.resident_bytes, kBlock);
@@ -197,7 +197,7 @@ TEST(ProcessTree, CountsTheCpuTimeOfTheLivingTheDeadAndTheReaped) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.proc());
+  const TreeUsage usage = read_tree_usage({tree.proc()});
   EXPECT_EQ(usage.processes, 1U);  // the zombie is none
   EXPECT_GE(usage.cpu, 270ms);     // three, each less a clock tick
   EXPECT_LE(usage.cpu, 500ms);
@@ -215,9 +215,9 @@ TEST(ProcessTree, SharesSharedPagesInPss) {
     wait_for_ever();
   });
   tree.await_ready(2);
-  const std::uint64_t proportional = read_tree_pss(tree.proc());
+  const std::uint64_t proportional = read_tree_pss({tree.proc()});
   EXPECT_GT(proportional, kBlock / 2);  // two of three shares
-  EXPECT_LT(proportional, read_tree_usage(tree.proc()).resident_bytes * 3 / 4);
+  EXPECT_LT(proportional, read_tree_usage({tree.proc()}).resident_bytes * 3 / 4);
 }
 
 // Its listing does not depend on who is whose parent: a walk from init downwards
@@ -230,7 +230,7 @@ TEST(ProcessTree, FindsWhatLostItsParent) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  EXPECT_EQ(read_tree_usage(tree.proc()).processes, 1U);
+  EXPECT_EQ(read_tree_usage({tree.proc()}).processes, 1U);
 }
 
 // The process limit counts zombies, too.
@@ -247,7 +247,7 @@ TEST(ProcessTree, CountsThreadsAndZombiesAsTasks) {
     wait_for_ever();
   });
   tree.await_ready(1);
-  const TreeUsage usage = read_tree_usage(tree.proc());
+  const TreeUsage usage = read_tree_usage({tree.proc()});
   EXPECT_EQ(usage.threads, 2U);
   EXPECT_EQ(usage.tasks, 3U);
 }
@@ -256,10 +256,10 @@ TEST(ProcessTree, OfABoxThatIsGoneIsEmpty) {
   Tree tree([](const Tree&) { wait_for_ever(); });
   tree.end();
   for (const int proc : {tree.proc(), -1}) {
-    const TreeUsage usage = read_tree_usage(proc);
+    const TreeUsage usage = read_tree_usage({proc});
     EXPECT_EQ(usage.processes, 0U);
     EXPECT_EQ(usage.cpu, 0us);
-    EXPECT_EQ(read_tree_pss(proc), 0U);
+    EXPECT_EQ(read_tree_pss({proc}), 0U);
   }
 }
 

@@ -289,6 +289,7 @@ class RandomPolicy {
         test.values.resize(below(5));
         for (std::uint32_t& value : test.values) value = static_cast<std::uint32_t>(below(8));
       }
+      if (below(4) == 0) test = {test.argument, ArgTest::Kind::is_null, {}};
       made.when.push_back(std::move(test));
     }
     return made;
@@ -373,6 +374,16 @@ TEST(InitFilter, AllowsTheLoopOfInitAndNothingElse) {
   }
   EXPECT_EQ(ask(filter, 0xffff'ffff), SECCOMP_RET_KILL_PROCESS);
   EXPECT_EQ(ask(filter, 0x4000'0000), SECCOMP_RET_KILL_PROCESS);
+}
+
+TEST(InitFilter, LetsInitKillWhereNoPidNamespaceDoes) {
+  const auto filter = init_filter(EndOfTree::by_init);
+  const auto usual = init_filter();
+  for (std::uint32_t number = 0; number <= kLastNumber; ++number) {
+    const bool is_for_ending = number == SYS_kill || number == SYS_pread64;
+    EXPECT_EQ(ask(filter, number), is_for_ending ? SECCOMP_RET_ALLOW : ask(usual, number))
+        << number;
+  }
 }
 
 }  // namespace
