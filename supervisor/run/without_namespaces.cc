@@ -174,9 +174,14 @@ sys::Status settle_host_ids(Host& host, Preparation& made) {
 }
 
 sys::Status settle_host_paths(const RunSpec& spec, Host& host, Preparation& made) {
-  auto directory = host.make_private_directory(made.request.ids);
+  std::string unswept;
+  auto directory = host.make_private_directory(made.request.ids, &unswept);
   if (!directory) {
     return tl::unexpected(std::move(directory).error().while_doing("make a private directory"));
+  }
+  if (!unswept.empty()) {
+    degrade(made, "sweep", unswept, "a directory that a killed supervisor leaves stays",
+            "set XDG_RUNTIME_DIR or HOME to a directory of yours");
   }
   made.directory.emplace(*std::move(directory));
   sandbox::LaunchRequest& request = made.request;
