@@ -64,10 +64,11 @@ class Host {
   [[nodiscard]] sys::Result<sandbox::IdLease> lease_id();
 
   // For a box without namespaces: an id of the pool, which root can become with fewer capabilities;
-  // and a directory in place of what such a box has no mounts for.
+  // and a directory in place of what such a box has no mounts for. Where no lock can be had,
+  // which `unswept_because` tells then, nobody removes what a killed supervisor leaves.
   [[nodiscard]] sys::Result<sandbox::IdLease> lease_id_to_become();
   [[nodiscard]] sys::Result<sandbox::PrivateDirectory> make_private_directory(
-      const sandbox::BoxIds& ids);
+      const sandbox::BoxIds& ids, std::string* unswept_because);
 
   // Leaves for a run; as sandbox::CgroupHost::create.
   [[nodiscard]] sys::Result<std::unique_ptr<sandbox::Cgroup>> make_cgroup(
