@@ -115,7 +115,8 @@ sys::Result<sandbox::IdLease> Host::lease_id_to_become() {
   return sandbox::IdLease::take(runtime_directory_ + "/ids");
 }
 
-sys::Result<sandbox::PrivateDirectory> Host::make_private_directory(const sandbox::BoxIds& ids, std::string* unswept_because) {
+sys::Result<sandbox::PrivateDirectory> Host::make_private_directory(const sandbox::BoxIds& ids,
+                                                                    std::string* unswept_because) {
   const auto locked = be_locked();
   // Users without a home are many in containers. Theirs is removed after the run all the same.
   if (!locked) {
