@@ -70,7 +70,9 @@ std::size_t HttpRequest::count(std::string_view name) const {
 
 // Beast's own limit of the head depends on how that arrives; it is a bound of memory alone.
 RequestReader::RequestReader(Most most)
-    : parser_(std::make_unique<Parser>()), head_left_(most.header_bytes) {
+    : parser_(std::make_unique<Parser>()),
+      head_left_(most.header_bytes),
+      most_of_frame_(2 * most.header_bytes + 1024) {
   parser_->parser.header_limit(2 * most.header_bytes + 1024);
   parser_->parser.body_limit(most.body_bytes);
 }
@@ -113,7 +115,13 @@ std::size_t RequestReader::feed(std::string_view bytes) {
       if (parser.is_header_done()) look_at_head();
     }
     if (state_ != State::failed && parser.is_done()) state_ = State::complete;
-    if (used == 0) break;  // more has to come first
+    if (used > 0) continue;
+    // More has to come first; but what stands around chunks is no place for a body.
+    if (state_ == State::in_body && rest.size() > most_of_frame_) {
+      failure_ = describe(http::error::header_limit);
+      state_ = State::failed;
+    }
+    break;
   }
   return taken;
 }

@@ -74,6 +74,7 @@ class RequestReader {
 
   std::unique_ptr<Parser> parser_;
   std::size_t head_left_;
+  std::size_t most_of_frame_;  // of a chunked body, in one piece
   State state_ = State::nothing_yet;
   bool expects_continue_ = false;
   ReadFailure failure_;

@@ -104,6 +104,10 @@ TEST(RequestReader, RefusesWhatIsTooLong) {
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n21\r\n" +
                       std::string(33, 'x')),
             413);
+  const std::string chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_GE(status_of(chunked + "1;" + std::string(10'000, 'x')), 400);
+  EXPECT_GE(status_of(chunked + "0\r\nX: " + std::string(10'000, 'x')), 400);
+  EXPECT_GE(status_of(chunked + std::string(10'000, '0')), 400);
 }
 
 // Two readers of one message that disagree about its end see two different next ones.
