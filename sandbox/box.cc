@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -10,6 +12,26 @@
 #include "sandbox/sys/retry.h"
 
 namespace wardcase::sandbox {
+namespace {
+
+// A process of that user and without a capability can signal its like alone, and at one moment all
+// of them: nobody forks beside it. It makes sure that we are not among them.
+void end_all_of(uid_t user) {
+  const pid_t supervisor = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const bool is_one_of_them = sys::set_groups_to_none() == 0 && sys::setresgid(user) == 0 &&
+                                sys::setresuid(user) == 0 && ::kill(supervisor, 0) < 0;
+    if (is_one_of_them) (void)::kill(-1, SIGKILL);
+    ::_exit(0);
+  }
+  if (pid < 0) return;
+  siginfo_t ended = {};
+  (void)sys::retry_eintr(
+      [&]() noexcept { return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED); });
+}
+
+}  // namespace
 
 Box::Box(Box&& other) noexcept { *this = std::move(other); }
 
@@ -25,6 +47,7 @@ Box& Box::operator=(Box&& other) noexcept {
   stdout_read = std::move(other.stdout_read);
   stderr_read = std::move(other.stderr_read);
   ends_by_itself = other.ends_by_itself;
+  only_user = other.only_user;
   joined_cgroup_at_birth = other.joined_cgroup_at_birth;
   plan = std::move(other.plan);
   release_error = std::move(other.release_error);
@@ -36,11 +59,16 @@ Box::~Box() {
   reap();
 }
 
+// Init has the box's id as well: a program that ends it, or holds it still, gains nothing by that.
 void Box::kill_init() const {
   if (init <= 0) return;
-  if (!ends_by_itself) return sys::kill_child(init_pidfd.get());
-  (void)::shutdown(life.get(), SHUT_RDWR);
-  (void)::shutdown(setup.get(), SHUT_WR);  // it may still wait to be let go
+  if (ends_by_itself && only_user == 0) {
+    (void)::shutdown(life.get(), SHUT_RDWR);
+    (void)::shutdown(setup.get(), SHUT_WR);  // it may still wait to be let go
+    return;
+  }
+  if (ends_by_itself) end_all_of(only_user);
+  sys::kill_child(init_pidfd.get());
 }
 
 void Box::abandon_init() {
@@ -53,6 +81,7 @@ void Box::reap() {
   siginfo_t ended = {};
   const auto id = static_cast<id_t>(std::exchange(init, -1));
   (void)sys::retry_eintr([&]() noexcept { return ::waitid(P_PID, id, &ended, WEXITED); });
+  if (ends_by_itself && only_user != 0) end_all_of(only_user);
 }
 
 std::string_view Box::text(Offset at) const {

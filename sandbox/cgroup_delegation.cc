@@ -175,7 +175,12 @@ Controllers bring_down(const Group& group, const Group& parent, const CgroupCall
   const Controllers there = read_controllers(group.directory.get(), "cgroup.controllers");
   Controllers all;
   all.fill(true);
-  add_reasons(why, without(all, there), "not among the controllers of '" + group.path + "'");
+  const bool is_threaded =
+      sys::read_file(group.directory.get(), "cgroup.type").value_or("").starts_with("threaded");
+  add_reasons(why, without(all, there),
+              (is_threaded ? "no box can be born below the threaded group '"
+                           : "not among the controllers of '") +
+                  group.path + "'");
   Controllers given = read_controllers(group.directory.get(), "cgroup.subtree_control");
   if (const Controllers missing = without(there, given); is_any(missing)) {
     if (const auto moved = move_out_of(group, calls); moved) {

@@ -146,6 +146,12 @@ HostCheck check_ids(const HostFacts& facts) {
             "boxes share our own: this root has no capabilities for ids and mounts",
             "run as root of the host, with all capabilities"};
   }
+  if (facts.can_map_ids) {
+    return {"host ids", CheckState::warn,
+            "boxes share your own, but have one each where the policy demands it",
+            "use a policy that does, as --policy multiuser; or have root do it once for all: "
+            "wardcase-server make-ids USER"};
+  }
   std::string detail =
       "boxes share your own, so that processes of two boxes are the host's same user; the "
       "policy multiuser runs nothing";
@@ -187,6 +193,10 @@ std::string cgroup_fix(const HostFacts& facts) {
   if (!groups.has_hierarchies)
     return "mount the control groups: a cgroup2 file system at "
            "/sys/fs/cgroup";
+  if (groups.why.find("not among the controllers") != std::string::npos) {
+    return "have the group above give it: Delegate=yes in the unit, or +CONTROLLER in the "
+           "cgroup.subtree_control above";
+  }
   if (facts.is_root) {
     return "mount the hierarchies writable (docker run --cgroupns=private with a writable "
            "/sys/fs/cgroup)";
@@ -194,6 +204,11 @@ std::string cgroup_fix(const HostFacts& facts) {
   if (groups.has_v1_controllers) {
     return "run as root: control groups of version 1 are not given to users; or boot with "
            "systemd.unified_cgroup_hierarchy=1 for version 2";
+  }
+  if (facts.container != ContainerKind::none) {
+    return "give the container a control group of its own that it can write to (podman run "
+           "--cgroups=split with a writable /sys/fs/cgroup, writable_cgroups in a pod); its own "
+           "limits hold for all boxes together";
   }
   if (!facts.has_user_manager) {
     return "log in by a session of systemd (as root: loginctl enable-linger USER), and start by "

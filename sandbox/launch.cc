@@ -333,6 +333,7 @@ sys::Result<Box> launch(const LaunchRequest& request, std::vector<LaunchMark>* m
     }
   } else {
     box.ends_by_itself = true;
+    if (request.ids.is_leased) box.only_user = request.ids.host_uid;
     if (put) put = put_private_box_into(plan, fds, request, layout->binds());
     mark("plan");
   }

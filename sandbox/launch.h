@@ -36,6 +36,8 @@ class Box {
   sys::UniqueFd stderr_read;  // closed with merge_stderr
   // There is no pid namespace, and so init is not killed: told to end, it ends the others first.
   bool ends_by_itself = false;
+  // Then, and not 0: the host id that nobody else has. All who have it are the box.
+  uid_t only_user = 0;
   bool joined_cgroup_at_birth = false;  // CLONE_INTO_CGROUP took
   std::vector<std::byte> plan;          // what SetupMessage::object refers to
   // The id maps or "go" could not be given. A child that lives fails at await_go

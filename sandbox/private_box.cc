@@ -22,6 +22,7 @@ void put_places(PlanBuilder& plan, const LaunchRequest& request) {
     }
   }
   std::vector<PlanDirectory> directories;
+  directories.reserve(paths.size());
   for (const std::string& path : paths) directories.push_back({plan.text(path), 0700});
   plan.header.root_directories = plan.list(directories);
 }

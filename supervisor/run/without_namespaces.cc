@@ -19,8 +19,6 @@
 namespace wardcase::supervisor {
 namespace {
 
-using policies::LimitId;
-using policies::MountMode;
 using policies::Network;
 
 // A path of the box, and what it is on the host.
@@ -174,9 +172,14 @@ sys::Status settle_host_ids(Host& host, Preparation& made) {
 }
 
 sys::Status settle_host_paths(const RunSpec& spec, Host& host, Preparation& made) {
-  auto directory = host.make_private_directory(made.request.ids);
+  std::string unswept;
+  auto directory = host.make_private_directory(made.request.ids, &unswept);
   if (!directory) {
     return tl::unexpected(std::move(directory).error().while_doing("make a private directory"));
+  }
+  if (!unswept.empty()) {
+    degrade(made, "sweep", unswept, "a directory that a killed supervisor leaves stays",
+            "set XDG_RUNTIME_DIR or HOME to a directory of yours");
   }
   made.directory.emplace(*std::move(directory));
   sandbox::LaunchRequest& request = made.request;
@@ -212,9 +215,12 @@ void list_missing_namespaces(const RunSpec& spec, Preparation& made) {
     degrade(made, missing.feature, kNoNamespaces, missing.instead, kOtherPolicy);
   }
   if (spec.network == Network::none) {
+    const auto& lifted = spec.syscalls.lifted;
+    const bool has_sockets = std::ranges::find(lifted, "socket") != lifted.end();
     degrade(made, "network_namespace", kNoNamespaces,
-            "the filter refuses sockets of all families, but for pairs of connected ones; Landlock "
-            "denies TCP",
+            has_sockets ? "Landlock denies TCP; the policy opens all other sockets"
+                        : "the filter refuses sockets of all families, but for pairs of connected "
+                          "ones; Landlock denies TCP",
             kOtherPolicy);
   }
   if (made.request.ids.is_leased && !spec.mounts.empty()) {

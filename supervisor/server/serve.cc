@@ -11,6 +11,7 @@
 #include "sandbox/state_lock.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/signals.h"
+#include "supervisor/cli/user_pool.h"
 #include "supervisor/cli/user_scope.h"
 #include "supervisor/run/host.h"
 #include "supervisor/server/api.h"
@@ -161,7 +162,7 @@ void Service::tell_status() {
 
 int serve(std::span<const std::string> words) {
   const Console console(Verbosity::normal);
-  Host host({}, enter_user_scope);
+  Host host({}, enter_user_scope, make_user_pool);
   const auto options = parse_serve_options(words, host.cpus().size());
   if (!options) return fail(options.error());
   raise_open_files();

@@ -15,15 +15,40 @@ namespace {
 using sandbox::SetupStep;
 using supervisor::RunStatus;
 
-InProcessRun run_with_fault(SetupStep step, int error) {
+using policies::Confinement;
+
+// The steps that a box without namespaces does not take, and those that only such a one takes.
+constexpr SetupStep kOfNamespaces[] = {
+    SetupStep::hide_cgroups,       SetupStep::private_mounts, SetupStep::loopback_up,
+    SetupStep::make_root,          SetupStep::make_scratch,   SetupStep::place_binds,
+    SetupStep::place_scratch,      SetupStep::mount_proc,     SetupStep::protect_proc,
+    SetupStep::make_terminal,      SetupStep::send_box,       SetupStep::enter_root,
+    SetupStep::verify_root,        SetupStep::seal_root,      SetupStep::name_host,
+    SetupStep::die_with_supervisor};
+constexpr SetupStep kWithoutNamespaces[] = {SetupStep::use_directory, SetupStep::confine_signals,
+                                            SetupStep::adopt_orphans, SetupStep::verify_signals};
+
+bool is_among(SetupStep step, std::span<const SetupStep> steps) {
+  return std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+bool is_taken(SetupStep step, Confinement confinement) {
+  return !is_among(step, confinement == Confinement::landlock
+                             ? std::span<const SetupStep>(kOfNamespaces)
+                             : std::span<const SetupStep>(kWithoutNamespaces));
+}
+
+InProcessRun run_with_fault(SetupStep step, int error,
+                            Confinement confinement = Confinement::namespaces) {
   supervisor::RunSpec spec = spec_of({"/bin/echo", "ran"});
+  spec.confinement = confinement;
   spec.fault_step = step;
   spec.fault_error = error;
   return run_in_process(std::move(spec));
 }
 
-std::string judge(SetupStep step) {
-  const InProcessRun told = run_with_fault(step, ENOMEM);
+std::string judge(SetupStep step, Confinement confinement) {
+  const InProcessRun told = run_with_fault(step, ENOMEM, confinement);
   const RunStatus wanted =
       step == SetupStep::exec ? RunStatus::cannot_execute : RunStatus::setup_failed;
   const std::string name(sandbox::step_name(step));
@@ -52,7 +77,10 @@ TEST_P(SetupSteps, EachFailureIsToldByTheNameOfItsStep) {
       // is told as the step of the message.
       const auto step = static_cast<SetupStep>(i);
       if (step == SetupStep::announce_program) continue;
-      if (const std::string one = judge(step); !one.empty()) all += one + "\n";
+      for (const Confinement kind : {Confinement::namespaces, Confinement::landlock}) {
+        if (!is_taken(step, kind) || (kind == Confinement::landlock && !has_landlock())) continue;
+        if (const std::string one = judge(step, kind); !one.empty()) all += one + "\n";
+      }
     }
     return all;
   });

@@ -3,11 +3,14 @@
 // The policy for hosts that give no namespaces: what such a box is and is not, and that it says so.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "sandbox/landlock.h"
 #include "tests/support/in_process_run.h"
+#include "tests/support/observed_run.h"
 #include "tests/support/wardcase_command.h"
 
 namespace wardcase::test {
@@ -104,6 +107,44 @@ TEST_P(WithoutNamespaces, LimitsAndEndsAreToldAsEver) {
   EXPECT_EQ(bare({"--", "/no/such/program"}).exit_code, 127);
   EXPECT_EQ(bare({"-m", "64m", "-l", "python", "-c", "x = b'x' * (200 << 20)"}).exit_code, 137);
   EXPECT_EQ(bare({"--", "sh", "-c", "exit 42"}).exit_code, 42);
+}
+
+// As users in containers often are.
+TEST_P(WithoutNamespaces, AUserWithoutAHomeIsToldThatNobodySweepsForHim) {
+  const Record record =
+      Command::other(caller(), {"/usr/bin/env", "HOME=/",
+                                "XDG_RUNTIME_DIR=", "XDG_STATE_HOME=", Workplace::get().command(),
+                                "run", "--json", "--policy", "landlock-only", "--", "echo", "ran"})
+          .finish()
+          .record();
+  EXPECT_EQ(record.out(), "ran\n") << record;
+  EXPECT_EQ(record.is_degraded("sweep"), !is_root()) << record;
+}
+
+// As on the kernels before 6.12: the tree is walked, and the record tells what Landlock lacks.
+TEST_P(WithoutNamespaces, AnOlderLandlockEndsTheTreeByAWalkAndSaysWhatItLacks) {
+  const std::string found = check_as(caller(), [] {
+    supervisor::RunSpec spec = spec_of(
+        {"/bin/bash", "-c",
+         "for i in 1 2 3 4 5; do setsid bash -c 'sleep 30 & sleep 30; :' & done; sleep 0.2; "
+         "echo left"});
+    spec.confinement = policies::Confinement::landlock;
+    HostOverrides old;
+    old.landlock_abi = sandbox::kLowestLandlockAbi;
+    const InProcessRun told = run_in_process(std::move(spec), old);
+    const auto lacks = [&](std::string_view feature) {
+      return std::ranges::any_of(told.record.isolation.degraded,
+                                 [&](const auto& entry) { return entry.feature == feature; });
+    };
+    std::string wrong = told.record.error;
+    if (told.output != "left\n") wrong += "; output: " + told.output;
+    if (told.record.leftover_processes < 5) wrong += "; nobody was left";
+    if (!list_descendants().empty()) wrong += "; still there: " + list_descendants();
+    if (!lacks("landlock_network")) wrong += "; landlock_network is not told";
+    if (lacks("signal_scope") != (::geteuid() != 0)) wrong += "; signal_scope";
+    return wrong;
+  });
+  EXPECT_EQ(found, "");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/run.h"
 #include "tests/support/observed_run.h"
@@ -41,6 +43,10 @@ std::string check_as(Caller caller, const std::function<std::string()>& check) {
     }
     // A change of ids makes /proc/self root's; a command started by a user has its own.
     (void)::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    const Workplace& place = Workplace::get();
+    (void)::setenv("HOME", place.home(caller).c_str(), 1);
+    (void)::setenv("XDG_RUNTIME_DIR", place.runtime(caller).c_str(), 1);
+    (void)::setenv("TMPDIR", place.temporary(caller).c_str(), 1);
     if (found.empty()) found = check();
     (void)!::write(ends[1], found.data(), found.size());
     ::_exit(0);

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <functional>
+#include <vector>
 
 #include "sandbox/landlock.h"
 
@@ -207,8 +210,126 @@ TEST(HostCheck, SaysThatAUsersBoxesShareAnIdUntilRootGivesHimSome) {
   EXPECT_EQ(find(facts, "host ids").state, CheckState::warn);
   EXPECT_NE(find(facts, "host ids").detail.find("is no user namespace"), std::string::npos);
   facts.pool_error.clear();
+  facts.can_map_ids = true;
+  EXPECT_EQ(find(facts, "host ids").state, CheckState::warn);
+  EXPECT_NE(find(facts, "host ids").fix.find("--policy multiuser"), std::string::npos);
   facts.pool_ids = 65'536;
   EXPECT_EQ(find(facts, "host ids").state, CheckState::ok);
+}
+
+// One row of the table that doctor's answers make: a kind of host, and all that is not ok there.
+struct KindOfHost {
+  const char* name;
+  HostFacts facts;
+  std::vector<std::array<std::string_view, 3>> rows;  // name, cause, fix
+};
+
+HostFacts changed(HostFacts facts, const std::function<void(HostFacts&)>& change) {
+  change(facts);
+  return facts;
+}
+
+std::vector<KindOfHost> kinds_of_hosts() {
+  const HostFacts forbidden = with_failure(user_host(), ProbeStep::create_namespaces, EPERM);
+  const auto in_container = [](HostFacts& facts, ContainerKind kind) {
+    facts.is_filtered = true;
+    facts.container = kind;
+    facts.cgroups = refused("memory: make control group: Read-only file system (EROFS)");
+  };
+  return {
+      {"root, hybrid", root_host(Enforcement::cgroup1), {}},
+      {"root, v2", root_host(), {}},
+      {"service user with ids",
+       changed(user_host(), [](HostFacts& facts) { facts.pool_ids = 4096; }),
+       {}},
+      {"user with a scope", user_host(), {{"host ids", "multiuser", "/etc/subuid"}}},
+      {"user without a manager",
+       changed(user_host(),
+               [](HostFacts& facts) {
+                 facts.has_user_manager = false;
+                 facts.cgroups = refused("memory: EACCES");
+               }),
+       {{"host ids", "multiuser", "wardcased"},
+        {"control groups", "only watched", "loginctl enable-linger"}}},
+      {"user namespaces off by sysctl",
+       changed(forbidden, [](HostFacts& facts) { facts.max_user_namespaces = "0"; }),
+       {{"namespaces", "user.max_user_namespaces=0", "sysctl -w user.max_user_namespaces="},
+        {"host ids", "multiuser", "/etc/subuid"}}},
+      {"user namespaces for root alone",
+       changed(forbidden, [](HostFacts& facts) { facts.unprivileged_userns_clone = "0"; }),
+       {{"namespaces", "root only", "kernel.unprivileged_userns_clone=1"},
+        {"host ids", "multiuser", "/etc/subuid"}}},
+      {"user namespaces off by AppArmor",
+       changed(with_failure(user_host(), ProbeStep::private_mounts, EACCES),
+               [](HostFacts& facts) { facts.apparmor_restrict_userns = "1"; }),
+       {{"private mounts", "AppArmor", "kernel.apparmor_restrict_unprivileged_userns=0"},
+        {"host ids", "multiuser", "/etc/subuid"}}},
+      {"masked /proc",
+       changed(with_failure(root_host(), ProbeStep::make_proc, EPERM),
+               [](HostFacts& facts) {
+                 facts.is_proc_covered = true;
+                 facts.container = ContainerKind::podman;
+               }),
+       {{"proc", "parts of /proc are covered", "podman run --security-opt unmask=ALL"}}},
+      {"docker's default",
+       changed(forbidden, [&](HostFacts& facts) { in_container(facts, ContainerKind::docker); }),
+       {{"namespaces", "system call filter", "docker run --security-opt seccomp="},
+        {"host ids", "multiuser", "/etc/subuid"},
+        {"control groups", "EROFS", "its own limits hold for all boxes"}}},
+      {"a pod's default",
+       changed(forbidden,
+               [&](HostFacts& facts) { in_container(facts, ContainerKind::kubernetes); }),
+       {{"namespaces", "system call filter", "hostUsers: false, procMount: Unmasked"},
+        {"host ids", "multiuser", "/etc/subuid"},
+        {"control groups", "EROFS", "its own limits hold for all boxes"}}},
+      {"a pool that can't be used",
+       changed(user_host(), [](HostFacts& facts) { facts.pool_error = "it is not mapped"; }),
+       {{"host ids", "it is not mapped", "make-ids"}}},
+      {"without Landlock",
+       changed(root_host(), [](HostFacts& facts) { facts.landlock_abi = 0; }),
+       {{"landlock", "not there", "lsm="}}},
+      {"an old kernel",
+       changed(root_host(), [](HostFacts& facts) { facts.kernel_release = "5.15.0"; }),
+       {{"kernel", "interrupted", "5.19"}}},
+      {"no id-mapped mounts",
+       with_failure(root_host(), ProbeStep::map_mount_ids, EINVAL),
+       {{"id-mapped mounts", "only their owner", "ext4"}}},
+      {"a sandbox around us that listens",
+       changed(with_failure(root_host(), ProbeStep::make_listener, EBUSY),
+               [](HostFacts& facts) { facts.is_filtered = true; }),
+       {{"seccomp reports", "listens already", "outside of the other sandbox"}}},
+      {"no cgroupfs",
+       changed(root_host(),
+               [](HostFacts& facts) {
+                 facts.cgroups = refused("");
+                 facts.cgroups.has_hierarchies = false;
+               }),
+       {{"control groups", "none can be used", "mount the control groups"}}},
+      {"a controller missing",
+       changed(root_host(),
+               [](HostFacts& facts) {
+                 facts.cgroups.cpus = Enforcement::none;
+                 facts.cgroups.why = "cpu: not among the controllers of '/a'";
+               }),
+       {{"control groups", "cpu: not among the controllers", "Delegate=yes"}}},
+  };
+}
+
+// Nothing is told that is not so, either: what has no row here is ok.
+TEST(HostCheck, EachKindOfHostIsToldItsCauseAndItsFix) {
+  for (const KindOfHost& kind : kinds_of_hosts()) {
+    SCOPED_TRACE(kind.name);
+    std::size_t at = 0;
+    for (const HostCheck& check : judge_host(kind.facts)) {
+      if (check.state == CheckState::ok) continue;
+      ASSERT_LT(at, kind.rows.size()) << check.name << ": " << check.detail;
+      const auto& [name, cause, fix] = kind.rows[at++];
+      EXPECT_EQ(check.name, name);
+      EXPECT_NE(check.detail.find(cause), std::string::npos) << check.detail;
+      EXPECT_NE(check.fix.find(fix), std::string::npos) << check.fix;
+    }
+    EXPECT_EQ(at, kind.rows.size());
+  }
 }
 
 }  // namespace
