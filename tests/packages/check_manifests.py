@@ -9,14 +9,17 @@ Needs the npm registry once, for the schemas; they are kept in BUILD_DIRECTORY/m
 The last line is `N passed, N failed, N skipped`.
 """
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,6 +35,7 @@ FEDORA = {
     "_sysusersdir": "/usr/lib/sysusers.d", "_tmpfilesdir": "/usr/lib/tmpfiles.d",
 }
 NOBODY = 65534
+PATIENCE_SECONDS = 60
 
 
 def run(*command, **options):
@@ -134,20 +138,63 @@ def the_seccomp_profile_is_the_one_that_is_made():
     assert (CONTAINER / "wardcase-seccomp.json").read_text() == must(CONTAINER / "make-seccomp-profile")
 
 
-def under_profile(*arguments):
-    """As an ordinary user, in a directory that he may see."""
-    profile = CONTAINER / "wardcase-seccomp.json"
+@contextlib.contextmanager
+def container():
+    """A directory of an ordinary user with what the image has, and the command to be him in it."""
     with tempfile.TemporaryDirectory() as name:
         place = pathlib.Path(name)
         place.chmod(0o755)
-        shutil.copy(BUILD / "wardcase", place)
-        shutil.copy(profile, place)
+        for source in ("wardcase", "wardcase-server"):
+            shutil.copy(BUILD / source, place)
+        shutil.copy(CONTAINER / "wardcase-seccomp.json", place)
         shutil.copy(HERE / "under_profile.py", place)
-        words = [place / word if word == "wardcase" else word for word in arguments]
-        return run(
+        os.chown(place, NOBODY, NOBODY)
+        yield place, [
             "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs",
-            "env", "-i", f"PATH={os.environ['PATH']}", place / "under_profile.py", place / profile.name, *words, cwd="/",
-        )
+            "env", "-i", f"PATH={os.environ['PATH']}", f"XDG_RUNTIME_DIR={place}",
+            str(place / "under_profile.py"), str(place / "wardcase-seccomp.json"),
+        ]
+
+
+def under_profile(*arguments):
+    with container() as (place, command):
+        words = [place / word if word == "wardcase" else word for word in arguments]
+        return run(*command, *words, cwd="/")
+
+
+def ask(path, request):
+    """The status of the answer to a GET over a Unix socket."""
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as connection:
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.connect(str(path))
+        connection.sendall(f"GET {request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return int(connection.makefile("rb").readline().split()[1])
+
+
+def probes_of_the_pod():
+    """What the kubelet asks the service for."""
+    wardcase = of_kind("Deployment")["spec"]["template"]["spec"]["containers"][0]
+    for name in ("startupProbe", "readinessProbe", "livenessProbe"):
+        *_, url = wardcase[name]["exec"]["command"]
+        yield url.removeprefix("http://localhost")
+
+
+def the_service_answers_its_probes_under_the_seccomp_profile():
+    probes = set(probes_of_the_pod())
+    assert probes == {"/livez", "/readyz"}
+    with container() as (place, command):
+        path = place / "api.sock"
+        with subprocess.Popen([*command, place / "wardcase", "serve", "--listen", f"unix:{path}"], cwd="/") as service:
+            try:
+                deadline = time.monotonic() + PATIENCE_SECONDS
+                while not path.exists() and service.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                for probe in sorted(probes):
+                    assert ask(path, probe) == 200, probe
+                service.terminate()
+                assert service.wait(PATIENCE_SECONDS) == 0
+            finally:
+                service.kill()
 
 
 def wardcase_runs_under_the_seccomp_profile():
@@ -188,7 +235,9 @@ def the_rpm_spec_is_right():
 
 
 def the_rpms_take_exactly_what_is_installed():
-    files = {line for line in expanded_spec().splitlines() if line.startswith("/usr/")}
+    listed = expanded_spec().split("\n%files", 1)[1]
+    files = {line for line in listed.splitlines() if line.startswith("/usr/")}
+    assert len(files) > 15, files
     patterns = [re.compile(re.escape(name).replace(r"\*", "[^/]*") + "(/.*)?$") for name in files]
     with tempfile.TemporaryDirectory() as name:
         must("make", "-s", "install", f"DESTDIR={name}", "PREFIX=/usr", cwd=ROOT)
@@ -217,6 +266,7 @@ CASES = (
     the_image_is_built_with_what_the_debian_package_is,
     the_seccomp_profile_is_the_one_that_is_made,
     wardcase_runs_under_the_seccomp_profile,
+    the_service_answers_its_probes_under_the_seccomp_profile,
     without_the_rule_that_makes_the_difference_it_does_not,
     the_profile_refuses_what_nobody_in_the_container_needs,
     the_rpm_spec_is_right,
