@@ -5,6 +5,7 @@
 # (KIND=asan, clang, fuzz or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
 # are the user's and come last; what the project needs is in lower-case variables.
 
+, := ,
 KIND ?= release
 out := build$(if $(filter-out release,$(KIND)),/$(KIND))
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -14,10 +15,16 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec/wardcase
 MANDIR ?= $(PREFIX)/share/man
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# systemd looks below /usr/local as well, but for files of another prefix.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERUNITDIR ?= $(PREFIX)/lib/systemd/user
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 STRIP ?= strip
 ifneq ($(filter clang fuzz,$(KIND)),)
 CC := clang
@@ -57,6 +64,8 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 libraries := -lseccomp -lcap -lboost_program_options
+# The companion takes from the host what changes with it (libsystemd), and else starts quickly.
+libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
@@ -79,7 +88,8 @@ fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc state_lock.cc subordinate_ids.cc) \
   $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
-  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc))
+  $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
+  $(addprefix supervisor/server/,http_codec.cc problem.cc run_request.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
@@ -110,7 +120,7 @@ $(out)/wardcase.debug: $(main) $(layers)
 $(out)/wardcase-server: $(out)/wardcase-server.debug
 	$(call say,STRIP)$(STRIP) -o $@ $<
 $(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
-	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries) -lsystemd
+	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries_of_server)
 $(out)/libserver.a: $(server)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
@@ -234,15 +244,27 @@ coverage:  ## tell the line coverage of the unit and integration suites; below 9
 	@GTEST_FILTER="$$(test "$$(id -u)" = 0 && echo '-*/user:Completion.*' || echo '*')" \
 	  tests/support/run_suites.py build/coverage unit integration
 	gcovr --root . --filter policies/ --filter supervisor/run/ --fail-under-line 90 build/coverage
+# Units, which name the command by its place.
+system_units := wardcased.socket wardcased-tcp.socket wardcased.service
+user_units := wardcase.socket wardcase.service
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
-  $(out)/wardcase-server=755:$(PREFIX)/libexec/wardcase/wardcase-server \
+  $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
+  packaging/man/wardcased.8=644:$(MANDIR)/man8/wardcased.8 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
-  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish
-install: all  ## install below $(DESTDIR)$(PREFIX); also BINDIR, MANDIR, {BASH,ZSH,FISH}COMPDIR
+  packaging/completions/wardcase.fish=644:$(FISHCOMPDIR)/wardcase.fish \
+  $(foreach unit,$(system_units),$(out)/units/$(unit)=644:$(UNITDIR)/$(unit)) \
+  $(foreach unit,$(user_units),$(out)/units/user/$(unit)=644:$(USERUNITDIR)/$(unit)) \
+  packaging/sysusers.d/wardcase.conf=644:$(SYSUSERSDIR)/wardcase.conf \
+  packaging/tmpfiles.d/wardcase.conf=644:$(TMPFILESDIR)/wardcase.conf
+install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
+	@mkdir -p $(out)/units/user
+	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
+	  sed 's|@BINDIR@|$(BINDIR)|; s|@LIBEXECDIR@|$(LIBEXECDIR)|' packaging/systemd/$$unit >$(out)/units/$$unit; \
+	done
 	@set -e; for item in $(installed); do \
 	  mode=$${item#*=}; target=$${mode#*:}; mode=$${mode%%:*}; \
 	  (set -x; install -Dm$$mode "$${item%%=*}" "$(DESTDIR)$$target"); \

@@ -146,6 +146,12 @@ HostCheck check_ids(const HostFacts& facts) {
             "boxes share our own: this root has no capabilities for ids and mounts",
             "run as root of the host, with all capabilities"};
   }
+  if (facts.can_map_ids) {
+    return {"host ids", CheckState::warn,
+            "boxes share your own, but have one each where the policy demands it",
+            "use a policy that does, as --policy multiuser; or have root do it once for all: "
+            "wardcase-server make-ids USER"};
+  }
   std::string detail =
       "boxes share your own, so that processes of two boxes are the host's same user; the "
       "policy multiuser runs nothing";

@@ -71,6 +71,8 @@ void find_pool(HostFacts& facts) {
   } else if (*pool) {
     facts.pool_ids = (*pool)->ids().count;
   }
+  facts.can_map_ids =
+      ::access("/usr/bin/newuidmap", X_OK) == 0 && read_subordinate_ids(::geteuid()).has_value();
 }
 
 bool has_user_manager() {

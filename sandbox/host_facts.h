@@ -31,6 +31,7 @@ struct HostFacts : Restrictions {
   std::string kernel_release;  // uname -r
   bool can_choose_ids = false;
   std::uint32_t pool_ids = 0;  // host ids that root gave to this user's boxes (id_pool.h)
+  bool can_map_ids = false;    // else he has some of /etc/subuid, and newuidmap(1)
   std::string pool_error;      // why those that are there can't be used; "" else
   sys::Result<ProbeErrors> probe = ProbeErrors();
   CgroupTrial cgroups;

@@ -64,10 +64,15 @@ sys::Result<IdRange> read_ids(int space) {
   return tl::unexpected(sys::plain_error("no ids but its owner's are mapped in it"));
 }
 
+bool become(uid_t user, gid_t group) {
+  if (user == ::geteuid()) return true;
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(group, group, group) == 0 &&
+         ::setresuid(user, user, user) == 0;
+}
+
 // A process in a new user namespace of `user`'s, until the socket is closed.
 [[noreturn]] void hold_user_namespace(uid_t user, gid_t group, int socket) {
-  const bool is_made = ::setgroups(0, nullptr) == 0 && ::setresgid(group, group, group) == 0 &&
-                       ::setresuid(user, user, user) == 0 && ::unshare(CLONE_NEWUSER) == 0;
+  const bool is_made = become(user, group) && ::unshare(CLONE_NEWUSER) == 0;
   const int error = is_made ? 0 : errno;
   char ended = 0;
   if (::send(socket, &error, sizeof error, MSG_NOSIGNAL) == sizeof error) {
@@ -108,6 +113,7 @@ class NamespaceHolder {
     return tl::unexpected(sys::Error{error, "make a user namespace for that user"});
   }
 
+  [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::string file(std::string_view name) const {
     return "/proc/" + std::to_string(pid_) + "/" + std::string(name);
   }
@@ -126,8 +132,10 @@ std::string map_of(std::uint32_t own, const IdRange& ids) {
 
 // Made by root for all to read: whoever could write in it could lead us elsewhere.
 sys::Status make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) < 0 && errno != EEXIST) {
-    return tl::unexpected(sys::errno_error("make the directory"));
+  const bool is_made = ::mkdir(path.c_str(), 0755) == 0;
+  if (!is_made && errno != EEXIST) return tl::unexpected(sys::errno_error("make the directory"));
+  if (is_made && ::chmod(path.c_str(), 0755) < 0) {  // whatever our umask is
+    return tl::unexpected(sys::errno_error("open the directory to its readers"));
   }
   struct stat info = {};
   if (::lstat(path.c_str(), &info) < 0) {
@@ -162,6 +170,18 @@ sys::Result<std::optional<IdPool>> IdPool::find(uid_t user, const std::string& d
   }
   auto ids = read_ids(space->get());
   if (!ids) return tl::unexpected(about(path, ids.error()));
+  return IdPool(*std::move(space), *ids);
+}
+
+sys::Result<IdPool> IdPool::make(const std::function<sys::Status(pid_t)>& map) {
+  NamespaceHolder holder;
+  auto made = holder.start(::geteuid(), ::getegid());
+  if (made) made = map(holder.pid());
+  if (!made) return tl::unexpected(std::move(made).error());
+  auto space = sys::open_at(AT_FDCWD, holder.file("ns/user").c_str(), O_RDONLY);
+  if (!space) return tl::unexpected(std::move(space).error());
+  auto ids = read_ids(space->get());
+  if (!ids) return tl::unexpected(std::move(ids).error());
   return IdPool(*std::move(space), *ids);
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,10 @@ class IdPool {
   // The pool that was made for `user`; nullopt where there is none.
   static sys::Result<std::optional<IdPool>> find(uid_t user,
                                                  const std::string& directory = kDirectory);
+
+  // One of our own that lasts as long as it is held. `map` has ids mapped, to themselves, in
+  // the user namespace of a process, by somebody who may (newuidmap(1)).
+  static sys::Result<IdPool> make(const std::function<sys::Status(pid_t)>& map);
 
   [[nodiscard]] int user_namespace() const { return space_.get(); }
   // Ids that are mapped for users and for groups alike.

@@ -293,6 +293,7 @@ sys::Status offer_to_oom_killer(pid_t init) {
 
 // Without a pid namespace init must outlive the others: the program sees to itself.
 sys::Status release(Box& box, const BoxIds& ids) {
+  // Without a pid namespace init must outlive the others: the program sees to itself.
   if (!ids.is_unmapped) {
     if (auto offered = offer_to_oom_killer(box.init); !offered) return offered;
   }

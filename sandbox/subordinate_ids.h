@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sandbox/sys/error.h"
+
 namespace wardcase::sandbox {
 
 // `first` and the `count - 1` ids after it.
@@ -37,5 +39,14 @@ struct SubordinateIds {
 // The longest stretch that is in both lists; nullopt where they share nothing.
 [[nodiscard]] std::optional<IdRange> find_common_range(std::span<const IdRange> some,
                                                        std::span<const IdRange> others);
+
+// The name that /etc/passwd's text has for a number; "": none. (The C library's own functions
+// do not work in a static program.)
+[[nodiscard]] std::string find_user_name(std::string_view passwd, uid_t user);
+
+// The longest stretch that both /etc/subuid and /etc/subgid give to `user`, by his number
+// or by one of the names that /etc/passwd or our own environment ($USER) has for him. The
+// error says how to get one.
+[[nodiscard]] sys::Result<IdRange> read_subordinate_ids(uid_t user);
 
 }  // namespace wardcase::sandbox

@@ -30,7 +30,7 @@ _wardcase() {
   [[ $cur == '=' ]] && cur=
   COMPREPLY=()
   case ${COMP_WORDS[1]} in
-    *) ((COMP_CWORD == 1)) && offered='run explain policy config doctor version help' ;;&
+    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve doctor version help' ;;&
     run)
       _wardcase_look '-l --language -c --code --interpreter -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --meta --color'
       case $wanted in
@@ -61,6 +61,12 @@ _wardcase() {
       _wardcase_look ''
       case $wanted in
         word) offered='show check'; [[ $cur == -* ]] && offered='--origin' ;;
+      esac
+      ;;
+    serve)
+      _wardcase_look '--listen --max-runs --max-queue --max-connections --max-body --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='--listen --max-runs --max-queue --max-connections --max-body --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
       esac
       ;;
     doctor)

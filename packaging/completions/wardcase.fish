@@ -58,6 +58,17 @@ complete -c wardcase -n __fish_use_subcommand -a config -d 'show and check what 
 complete -c wardcase -n '__fish_seen_subcommand_from config' -a show
 complete -c wardcase -n '__fish_seen_subcommand_from config' -a check
 complete -c wardcase -n '__fish_seen_subcommand_from config' -l origin -d 'with the place of each value'
+complete -c wardcase -n __fish_use_subcommand -a serve -d 'answer requests for runs by HTTP, on a socket of this host'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l listen -x -d 'unix:PATH or tcp:HOST:PORT (this host alone); default: api.sock in our runtime directory'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-runs -x -d 'runs at the same time (default: twice the processors)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-queue -x -d 'runs that wait for their turn; more are refused (default 256)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-connections -x -d 'clients at the same time (default 512)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-body -x -d 'length of a request'\''s body (default 16 MiB)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l header-timeout -x -d 'time for a request'\''s head to arrive (default 10s)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l body-timeout -x -d 'time for its body to arrive (default 60s)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l idle-timeout -x -d 'time between two requests of a client (default 75s)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l send-timeout -x -d 'time in which a client takes nothing (default 30s)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l drain-timeout -x -d 'time that runs have to end when we are to end (default 45s)'
 complete -c wardcase -n __fish_use_subcommand -a doctor -d 'try each thing that a box needs on this host, and say what to fix'
 complete -c wardcase -n '__fish_seen_subcommand_from doctor' -l json -d 'print one JSON object instead of lines'
 complete -c wardcase -n '__fish_seen_subcommand_from doctor' -l color -x -a 'auto always never' -d 'color our own words: always, never, or auto at a terminal (default auto)'

@@ -17,6 +17,7 @@ _wardcase() {
     'explain:tell what became of a past run, and why'
     'policy:list, show and check policies\: what a run may do'
     'config:show and check what the configuration files say'
+    'serve:answer requests for runs by HTTP, on a socket of this host'
     'doctor:try each thing that a box needs on this host, and say what to fix'
     'version:tell the version'
     'help:show this, or the options of a verb\: wardcase help run'
@@ -87,6 +88,19 @@ _wardcase() {
       _arguments -s \
         '*--origin[with the place of each value]' \
         '1:what:(show check)'
+      ;;
+    serve)
+      _arguments -s \
+        '*--listen=[unix\:PATH or tcp\:HOST\:PORT (this host alone); default\: api.sock in our runtime directory]:ADDRESS: ' \
+        '*--max-runs=[runs at the same time (default\: twice the processors)]:N: ' \
+        '*--max-queue=[runs that wait for their turn; more are refused (default 256)]:N: ' \
+        '*--max-connections=[clients at the same time (default 512)]:N: ' \
+        '*--max-body=[length of a request'\''s body (default 16 MiB)]:SIZE: ' \
+        '*--header-timeout=[time for a request'\''s head to arrive (default 10s)]:TIME: ' \
+        '*--body-timeout=[time for its body to arrive (default 60s)]:TIME: ' \
+        '*--idle-timeout=[time between two requests of a client (default 75s)]:TIME: ' \
+        '*--send-timeout=[time in which a client takes nothing (default 30s)]:TIME: ' \
+        '*--drain-timeout=[time that runs have to end when we are to end (default 45s)]:TIME: ' 
       ;;
     doctor)
       _arguments -s \

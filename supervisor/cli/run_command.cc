@@ -21,6 +21,7 @@
 #include "supervisor/cli/run_output.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
+#include "supervisor/cli/user_pool.h"
 #include "supervisor/cli/user_scope.h"
 #include "supervisor/config/mounts.h"
 #include "supervisor/run/host.h"
@@ -229,7 +230,7 @@ int run_command(std::span<const std::string> words) {
   }
   auto spec = make_spec(*options);
   if (!spec) return fail(console, spec.error());
-  Host host({}, enter_user_scope);
+  Host host({}, enter_user_scope, make_user_pool);
   std::optional<RunRecord> refusal;
   if (auto filled = fill_program(options->source, options->environment,
                                  static_cast<unsigned>(host.cpus().size()), *spec);

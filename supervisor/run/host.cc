@@ -40,7 +40,7 @@ T Host::take(sys::Result<T> found, T otherwise) {
   return otherwise;
 }
 
-Host::Host(const HostOverrides& overrides, EnterGroup enter_group)
+Host::Host(const HostOverrides& overrides, EnterGroup enter_group, MakeIdPool make_id_pool)
     : can_choose_ids_(overrides.can_choose_ids ? *overrides.can_choose_ids
                                                : take(sandbox::can_choose_ids(), false)),
       cpus_(take(usable_cpus(), {0})),
@@ -48,7 +48,8 @@ Host::Host(const HostOverrides& overrides, EnterGroup enter_group)
                                            : take(sandbox::landlock_abi(), 0)),
       countable_files_(overrides.countable_files.value_or(kCountableFiles)),
       mountinfo_(overrides.mountinfo),
-      enter_group_(std::move(enter_group)) {
+      enter_group_(std::move(enter_group)),
+      make_id_pool_(std::move(make_id_pool)) {
   if (!can_choose_ids_) find_id_pool(overrides.id_pools.value_or(sandbox::IdPool::kDirectory));
 }
 
@@ -59,6 +60,18 @@ void Host::find_id_pool(const std::string& directory) {
   } else {
     no_pool_because_ = found.error().message();
   }
+}
+
+const sandbox::IdPool* Host::id_pool(bool is_demanded) {
+  if (!id_pool_ && is_demanded && make_id_pool_) {
+    auto made = std::exchange(make_id_pool_, nullptr)();
+    if (made) {
+      id_pool_ = *std::move(made);
+    } else if (no_pool_because_.empty()) {
+      no_pool_because_ = made.error().message();
+    }
+  }
+  return id_pool_ ? &*id_pool_ : nullptr;
 }
 
 std::string Host::cgroup_fix() const {

@@ -34,10 +34,13 @@ class Host {
   // `enter_group` moves this process into a control group that is ours, as far as that can be
   // had; it is called once, for who has none on a host with v2.
   using EnterGroup = std::function<sys::Status()>;
+  // Host ids from somebody else than root (id_pool.h); called once, when they are demanded.
+  using MakeIdPool = std::function<sys::Result<sandbox::IdPool>()>;
 
   // Looks, and changes nothing yet. What could not be looked at is check()'s to tell; whoever
   // runs anything asks it first, since what stands here then is a guess.
-  explicit Host(const HostOverrides& overrides = {}, EnterGroup enter_group = nullptr);
+  explicit Host(const HostOverrides& overrides = {}, EnterGroup enter_group = nullptr,
+                MakeIdPool make_id_pool = nullptr);
   [[nodiscard]] const sys::Status& check() const { return checked_; }
 
   // Root with the capabilities to give boxes ids of their own (sandbox/capabilities.h).
@@ -53,8 +56,8 @@ class Host {
 
   // The user namespace that boxes with an id of their own are to be made from, for who is
   // not root; nullptr: there is none, for the reason that `no_pool_because` gives ("": none
-  // was made for us).
-  [[nodiscard]] const sandbox::IdPool* id_pool() const { return id_pool_ ? &*id_pool_ : nullptr; }
+  // was made for us). One that is demanded is worth the time that it takes to make it.
+  [[nodiscard]] const sandbox::IdPool* id_pool(bool is_demanded);
   [[nodiscard]] const std::string& no_pool_because() const { return no_pool_because_; }
 
   // A host id that no other box has; where one can be had.
@@ -100,6 +103,7 @@ class Host {
   std::uint64_t countable_files_;
   std::optional<std::string> mountinfo_;  // else that of /proc
   EnterGroup enter_group_;                // nullptr once it was called
+  MakeIdPool make_id_pool_;               // the same
   std::string no_group_because_;
   std::optional<sandbox::CgroupHost> cgroups_;
   std::optional<sandbox::StateLock> lock_;

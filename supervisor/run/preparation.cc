@@ -69,8 +69,10 @@ void share_ids(Host& host, Preparation& made) {
   }
 }
 
-sys::Status settle_ids(Host& host, Preparation& made) {
-  if (!host.can_choose_ids() && host.id_pool() == nullptr) {
+sys::Status settle_ids(const RunSpec& spec, Host& host, Preparation& made) {
+  const sandbox::IdPool* const pool =
+      host.can_choose_ids() ? nullptr : host.id_pool(is_demanded(spec, "own_host_uid"));
+  if (!host.can_choose_ids() && pool == nullptr) {
     share_ids(host, made);
     return {};
   }
@@ -79,7 +81,7 @@ sys::Status settle_ids(Host& host, Preparation& made) {
   sandbox::BoxIds& ids = made.request.ids;
   ids.host_uid = ids.host_gid = lease->id();
   ids.is_leased = true;
-  if (!host.can_choose_ids()) ids.pool = host.id_pool()->user_namespace();
+  if (pool != nullptr) ids.pool = pool->user_namespace();
   made.lease.emplace(*std::move(lease));
   return {};
 }
@@ -350,7 +352,7 @@ sys::Status prepare(const RunSpec& spec, Host& host, Preparation& made) {
   settle_own_enforcement(spec, made);
   const bool is_bare = !has_namespaces(spec);
   if (settled && is_bare) settled = check_without_namespaces(spec, host);
-  if (settled) settled = is_bare ? settle_host_ids(host, made) : settle_ids(host, made);
+  if (settled) settled = is_bare ? settle_host_ids(host, made) : settle_ids(spec, host, made);
   if (settled) settled = settle_cgroup(spec, host, made);
   if (settled) settled = settle_filter(spec, host, made);
   if (!settled) return settled;

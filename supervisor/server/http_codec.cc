@@ -84,6 +84,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
   std::size_t taken = 0;
   // An empty line before a request is to be passed over (RFC 9112, section 2.2).
   while (state_ == State::nothing_yet && bytes.substr(taken).starts_with("\r\n")) taken += 2;
+  if (state_ == State::nothing_yet && bytes.substr(taken) == "\r") return taken;
   auto& parser = parser_->parser;
   while (taken < bytes.size() && state_ < State::complete) {
     if (state_ == State::nothing_yet) state_ = State::in_head;
@@ -147,7 +148,10 @@ std::string response_head(const HttpResponse& response, Afterwards afterwards) {
   message.set(http::field::content_type, response.content_type);
   message.content_length(response.body.size());
   message.set(http::field::cache_control, "no-store");
-  for (const auto& [name, value] : response.headers) message.set(name, value);
+  for (const auto& [name, value] : response.headers) {
+    // What stands behind a line end would be a header of its own.
+    message.set(name, value.substr(0, value.find_first_of("\r\n")));
+  }
   if (afterwards == Afterwards::close) message.set(http::field::connection, "close");
   std::string text;
   http::response_serializer<http::empty_body> serializer(message);

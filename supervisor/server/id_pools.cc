@@ -4,8 +4,9 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sched.h>
+#include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <utility>
@@ -17,7 +18,6 @@ namespace wardcase::supervisor {
 namespace {
 
 struct User {
-  std::string name;
   uid_t id = 0;
   gid_t group = 0;
 };
@@ -28,29 +28,26 @@ sys::Result<User> find_user(const std::string& who) {
   const auto [end, error] = std::from_chars(who.data(), who.data() + who.size(), id);
   const bool is_number = !who.empty() && error == std::errc() && end == who.data() + who.size();
   const passwd* const entry = is_number ? ::getpwuid(id) : ::getpwnam(who.c_str());
-  if (entry != nullptr) return User{entry->pw_name, entry->pw_uid, entry->pw_gid};
-  if (is_number) return User{who, id, id};
+  if (entry != nullptr) return User{entry->pw_uid, entry->pw_gid};
+  if (is_number) return User{id, id};
   return tl::unexpected(sys::plain_error("there is no user '" + who + "'"));
 }
 
-sys::Result<std::vector<sandbox::IdRange>> read_ranges(const char* path, const User& user) {
-  auto text = sys::read_file(AT_FDCWD, path);
-  if (!text && text.error().code == ENOENT) return std::vector<sandbox::IdRange>();
-  if (!text) return tl::unexpected(std::move(text).error());
-  return sandbox::ranges_of(sandbox::parse_subordinate_ids(*text), user.name, user.id);
-}
-
-sys::Result<sandbox::IdRange> read_subordinate_ids(const User& user) {
-  auto users = read_ranges("/etc/subuid", user);
-  if (!users) return tl::unexpected(std::move(users).error());
-  auto groups = read_ranges("/etc/subgid", user);
-  if (!groups) return tl::unexpected(std::move(groups).error());
-  if (const auto ids = sandbox::find_common_range(*users, *groups)) return *ids;
-  return tl::unexpected(sys::plain_error(
-      "/etc/subuid and /etc/subgid give '" + user.name +
-      "' no range of ids in common; fix: usermod --add-subuids FIRST-LAST --add-subgids "
-      "FIRST-LAST " +
-      user.name));
+// systemd gives even a privileged step of a unit with such settings a mount namespace of its
+// own: a mount made there is gone with it. Where process 1 has more rights than we it can't
+// be looked at; what we make then is seen from where we are.
+sys::Status enter_mounts_of_all() {
+  struct stat ours = {};
+  struct stat first = {};
+  auto space = sys::open_at(AT_FDCWD, "/proc/1/ns/mnt", O_RDONLY);
+  if (!space && space.error().code == EACCES) return {};
+  if (!space) return tl::unexpected(std::move(space).error());
+  if (::fstat(space->get(), &first) < 0 || ::stat("/proc/self/ns/mnt", &ours) < 0) {
+    return tl::unexpected(sys::errno_error("look at the mount namespaces"));
+  }
+  if (ours.st_ino == first.st_ino && ours.st_dev == first.st_dev) return {};
+  if (::setns(space->get(), CLONE_NEWNS) == 0) return {};
+  return tl::unexpected(sys::errno_error("enter the mount namespace of process 1"));
 }
 
 }  // namespace
@@ -61,14 +58,17 @@ sys::Status make_ids(const std::string& who, const std::optional<sandbox::IdRang
   if (user->id == 0) {
     return tl::unexpected(sys::plain_error("root needs none: its boxes have ids of their own"));
   }
-  const auto range = ids ? sys::Result<sandbox::IdRange>(*ids) : read_subordinate_ids(*user);
+  const auto range =
+      ids ? sys::Result<sandbox::IdRange>(*ids) : sandbox::read_subordinate_ids(user->id);
   if (!range) return tl::unexpected(range.error());
+  if (auto entered = enter_mounts_of_all(); !entered) return entered;
   return sandbox::make_id_pool(user->id, user->group, *range);
 }
 
 sys::Status drop_ids(const std::string& who) {
   const auto user = find_user(who);
   if (!user) return tl::unexpected(user.error());
+  if (auto entered = enter_mounts_of_all(); !entered) return entered;
   return sandbox::drop_id_pool(user->id);
 }
 

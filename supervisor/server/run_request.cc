@@ -182,8 +182,12 @@ Read read_limits(const json::value& value, RunRequest& request) {
     const auto row =
         std::ranges::find(policies::limit_table(), name, &policies::LimitRow::json_key);
     if (row == policies::limit_table().end()) {
-      return refuse("unknown_field", "limits." + std::string(name),
-                    "no such limit" + policies::did_you_mean(name, known));
+      // By the name that policies have it, units being theirs.
+      const auto bare = std::ranges::find(policies::limit_table(), name, &policies::LimitRow::key);
+      const bool is_bare = bare != policies::limit_table().end();
+      return refuse(
+          "unknown_field", "limits." + std::string(name.substr(0, kShownBytes)),
+          "no such limit" + policies::did_you_mean(is_bare ? bare->json_key : name, known));
     }
     std::optional<std::uint64_t> limit;
     if (auto read = read_limit(*row, each, limit); !read) return read;

@@ -11,6 +11,7 @@
 #include "sandbox/state_lock.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/signals.h"
+#include "supervisor/cli/user_pool.h"
 #include "supervisor/cli/user_scope.h"
 #include "supervisor/run/host.h"
 #include "supervisor/server/api.h"
@@ -110,25 +111,32 @@ class Service {
 sys::Status Service::run() {
   Signals signals(loop_);
   auto opened = signals.open([this](int signal) { on_signal(signal); });
-  if (opened) opened = server_.open();
   if (!opened) return opened;
   queue_.on_change([this] {
     tell_status_soon();
     server_.look_whether_done();
   });
   if (const auto interval = watchdog_interval()) feed_watchdog(*interval / 2);
-  readiness_.look([this] {
+  // Whoever is there already waits for it: the first answer to /readyz is a true one.
+  readiness_.look([&] {
+    opened = server_.open();
+    if (!opened) return loop_.stop();
     tell_manager("READY=1");
     tell_status();
   });
-  return loop_.run();
+  const auto turned = loop_.run();
+  return opened ? turned : opened;
 }
 
 void Service::on_signal(int signal) {
   if (signal == SIGCONT || signal == SIGWINCH) return;
   if (signal == SIGTSTP) return stop_ourselves();
   tell_manager("STOPPING=1");
-  server_.drain(SIGTERM, [this] { loop_.stop(); });
+  server_.drain(SIGTERM, [this] {
+    // Who asks again now gets what he asked for; what is ours still has to be removed.
+    for (const int late : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) (void)::signal(late, SIG_IGN);
+    loop_.stop();
+  });
 }
 
 // From the loop itself: one that no longer turns is to be noticed.
@@ -154,7 +162,7 @@ void Service::tell_status() {
 
 int serve(std::span<const std::string> words) {
   const Console console(Verbosity::normal);
-  Host host({}, enter_user_scope);
+  Host host({}, enter_user_scope, make_user_pool);
   const auto options = parse_serve_options(words, host.cpus().size());
   if (!options) return fail(options.error());
   raise_open_files();

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -165,6 +165,19 @@ TEST_F(IdPools, ThatAreMadeAnewLeaveRunningBoxesAlone) {
   EXPECT_EQ(outcome.out(), "ready\nend\n");
 }
 
+// Nobody gave this number ids, nor does it have a name.
+TEST_F(IdPools, ThatAreDemandedAndCantBeHadSayWhatIsMissing) {
+  ASSERT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
+  const fs::path policy = Workplace::get().root() / "own-ids.toml";
+  std::ofstream(policy) << "schema = 1\nextends = \"default\"\nrequire = [\"own_host_uid\"]\n";
+  const Record record = record_of({"--policy", policy.string(), "--", "true"});
+  EXPECT_EQ(record.status(), "setup_failed") << record;
+  EXPECT_NE(record.text("error").find("/etc/subuid and /etc/subgid give '65531' no range"),
+            std::string::npos)
+      << record;
+  fs::remove(policy);
+}
+
 TEST_F(IdPools, ThatAreGoneLeaveBoxesWithTheCallersIdAndSaySo) {
   ASSERT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
   const Record record = record_of(kReadMap);
@@ -193,6 +206,15 @@ TEST_F(IdPools, AreNotMadeOfIdsThatAreInUse) {
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {kOrdinaryUid - 1, 10}));
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {0, 10}));
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {100'000, 0}));
+}
+
+TEST_F(IdPools, CanBeReachedWhateverTheUmaskOfTheirMaker) {
+  ASSERT_TRUE(sandbox::drop_id_pool(kOrdinaryUid));
+  fs::remove(sandbox::IdPool::kDirectory);
+  const mode_t before = ::umask(0077);
+  make(kIds);
+  (void)::umask(before);
+  EXPECT_TRUE(kIds.has(host_id(record_of(kReadMap).out())));
 }
 
 // Their maker is not to be led by who could write there.
@@ -225,37 +247,57 @@ TEST_F(IdPools, AreMadeByTheCompanionForAUserByNumber) {
   EXPECT_EQ(call({"make-ids", "root"}).exit_code, 125);
 }
 
-// In the guests: with control groups of its own, too, nothing is missing for strangers' programs.
-TEST(IdPoolsOfAccounts, LetAnOrdinaryUserRunTheProgramsOfSeveralPeople) {
-  if (::geteuid() != 0 || !fs::exists("/run/user/1000/systemd/private")) {
-    GTEST_SKIP() << "needs root, and a service manager of user 1000";
+// In the guests: an account to which /etc/subuid gives ids, with a service manager of its own.
+class IdPoolsOfAccounts : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0 || !fs::exists("/run/user/1000/systemd/private")) {
+      GTEST_SKIP() << "needs root, and a service manager of user 1000";
+    }
   }
-  const std::string companion = Workplace::get().command().string() + "-server";
-  const Outcome made = Command::other(Caller::root, {companion, "make-ids", "1000"}).finish();
-  ASSERT_EQ(made.exit_code, 0) << made;
-  const Record record =
-      Command::other(Caller::root, {"/usr/bin/setpriv", "--reuid", "1000", "--regid", "1000",
-                                    "--init-groups", "/usr/bin/env", "HOME=/tmp",
-                                    "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=/run/user/1000",
-                                    Workplace::get().command().string(), "run", "--json",
-                                    "--policy", "multiuser", "--", "cat", "/proc/self/uid_map"})
-          .finish()
-          .record();
-  EXPECT_EQ(record.status(), "exited") << record;
+
+  [[nodiscard]] static Record read_map(const std::string& policy) {
+    return Command::other(Caller::root, {"/usr/bin/setpriv", "--reuid", "1000", "--regid", "1000",
+                                         "--init-groups", "/usr/bin/env", "HOME=/tmp",
+                                         "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=/run/user/1000",
+                                         Workplace::get().command().string(), "run", "--json",
+                                         "--policy", policy, "--", "cat", "/proc/self/uid_map"})
+        .finish()
+        .record();
+  }
+  static void companion(const std::string& verb) {
+    const std::string path = Workplace::get().command().string() + "-server";
+    const Outcome outcome = Command::other(Caller::root, {path, verb, "1000"}).finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  }
+  static void expect_given_id(const Record& record) {
+    EXPECT_EQ(record.status(), "exited") << record;
+    const auto given = sandbox::read_subordinate_ids(1000);
+    ASSERT_TRUE(given) << given.error().message();
+    std::istringstream fields(record.out());
+    std::uint32_t inside = 0;
+    std::uint32_t outside = 0;
+    fields >> inside >> outside;
+    EXPECT_TRUE(given->has(outside)) << record;
+  }
+};
+
+TEST_F(IdPoolsOfAccounts, LetAnOrdinaryUserRunTheProgramsOfSeveralPeople) {
+  companion("make-ids");
+  const Record record = read_map("multiuser");
+  expect_given_id(record);
   EXPECT_EQ(record.text("enforced_by.memory"), "cgroup2");
-  const auto given = sandbox::parse_subordinate_ids([] {
-    std::ostringstream text;
-    text << std::ifstream("/etc/subuid").rdbuf();
-    return text.str();
-  }());
-  std::istringstream fields(record.out());
-  std::uint32_t inside = 0;
-  std::uint32_t outside = 0;
-  fields >> inside >> outside;
-  EXPECT_TRUE(std::ranges::any_of(given, [&](const auto& ids) { return ids.range.has(outside); }));
-  EXPECT_EQ(Command::other(Caller::root, {companion, "drop-ids", "1000"}).finish().exit_code, 0);
+  companion("drop-ids");
   std::error_code ignored;
   fs::remove(sandbox::IdPool::kDirectory, ignored);
+}
+
+// Without root's help, where the policy demands it: newuidmap takes some milliseconds.
+TEST_F(IdPoolsOfAccounts, AreMadeByNewuidmapWhenAPolicyDemandsThem) {
+  expect_given_id(read_map("multiuser"));
+  const Record record = read_map("default");
+  EXPECT_EQ(record.status(), "exited");
+  EXPECT_TRUE(record.is_degraded("shared_host_uid"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Real records of every kind against the schema that is shipped.
 #include <gtest/gtest.h>
 
+#include "tests/support/record_schema.h"
 #include "tests/support/wardcase_command.h"
 
 namespace wardcase::test {
@@ -10,20 +11,6 @@ namespace {
 
 using Records = WithCaller;
 WARDCASE_AS_ROOT_AND_USER(Records);
-
-constexpr const char* kSchema = "supervisor/run/record.schema.json";
-
-// Reads the schema from the first argument, and a record a line from stdin.
-constexpr const char* kValidator =
-    "import json, sys\n"
-    "from jsonschema import Draft202012Validator as Validator\n"
-    "schema = json.loads(sys.argv[1])\n"
-    "Validator.check_schema(schema)\n"
-    "for line in sys.stdin:\n"
-    "    record = json.loads(line)\n"
-    "    for error in Validator(schema).iter_errors(record):\n"
-    "        print(record['status'], list(error.absolute_path), error.message)\n"
-    "    print('checked', record['status'])\n";
 
 TEST_P(Records, EveryKindIsValidBySchema) {
   const std::vector<std::vector<std::string>> runs = {
@@ -50,9 +37,7 @@ TEST_P(Records, EveryKindIsValidBySchema) {
     EXPECT_EQ(outcome.out().find('\n'), outcome.out().size() - 1) << outcome;
     lines += outcome.out();
   }
-  Command validator =
-      Command::other(caller(), {"/usr/bin/python3", "-c", kValidator, read_file(kSchema)});
-  const Outcome outcome = validator.input(lines).finish();
+  const Outcome outcome = judge_records(caller(), lines);
   EXPECT_EQ(outcome.out(),
             "checked exited\nchecked exited\nchecked signaled\nchecked signaled\n"
             "checked timeout\nchecked idle\nchecked cpu_time\nchecked output_limit\nchecked oom\n"

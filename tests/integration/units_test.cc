@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/support/http_client.h"
 #include "tests/support/wardcase_command.h"
@@ -41,8 +42,7 @@ void systemctl(std::vector<std::string> words) {
 }
 
 std::string property(const std::string& name, const std::string& unit = kService) {
-  std::string value =
-      call({"/usr/bin/systemctl", "show", "--value", "-p", name, unit}).out();
+  std::string value = call({"/usr/bin/systemctl", "show", "--value", "-p", name, unit}).out();
   while (!value.empty() && value.back() == '\n') value.pop_back();
   return value;
 }
@@ -63,8 +63,10 @@ void install_units(const fs::path& from, const fs::path& to, const std::string& 
   for (const auto& entry : fs::directory_iterator(from)) {
     if (!entry.is_regular_file()) continue;
     std::string text = read_file(entry.path());
-    for (std::size_t at = 0; (at = text.find("@BINDIR@", at)) != std::string::npos;) {
-      text.replace(at, 8, bin);
+    for (const std::string place : {"@BINDIR@", "@LIBEXECDIR@"}) {
+      for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) {
+        text.replace(at, place.size(), bin);
+      }
     }
     std::ofstream(to / entry.path().filename()) << text;
   }
@@ -86,7 +88,8 @@ class Units : public testing::Test {
                     fs::copy_options::overwrite_existing);
     }
     install_units(kUnits, kSystemUnits, kBin);
-    expect_success({"/usr/bin/systemd-sysusers", fs::absolute("packaging/sysusers.d/wardcase.conf")});
+    expect_success(
+        {"/usr/bin/systemd-sysusers", fs::absolute("packaging/sysusers.d/wardcase.conf")});
     expect_success({"/usr/bin/systemctl", "daemon-reload"});
   }
 
@@ -108,11 +111,15 @@ class Units : public testing::Test {
   void TearDown() override {
     if (!is_in_guest()) return;
     if (HasFailure()) {
-      std::cout << call({"/usr/bin/journalctl", "-b", "--no-pager", "-n", "40", "-u", kService}).out();
+      std::cout
+          << call({"/usr/bin/journalctl", "-b", "--no-pager", "-n", "40", "-u", kService}).out();
     }
     systemctl({"stop", "wardcased.socket", kService});
     (void)call({"/usr/bin/systemctl", "reset-failed", "wardcased.socket", kService});
-    if (!had_directory_) fs::remove("/run/wardcase");
+    if (had_directory_) return;
+    for (const char* below : {"/locks", "/ids", ""}) {
+      (void)::rmdir((std::string("/run/wardcase") + below).c_str());  // only when empty
+    }
   }
 
   [[nodiscard]] static HttpClient client() { return HttpClient::to_unix(kSocket); }
@@ -141,13 +148,13 @@ bool is_running(const std::string& word) {
 
 TEST_F(Units, AFirstConnectionStartsTheServiceAndIsServed) {
   ASSERT_EQ(property("ActiveState"), "inactive");
-  const Record record = run(R"({"argv": ["cat", "/proc/self/cgroup"]})");
+  // Of all the processors there are none would have to be held back from.
+  const Record record = run(R"({"argv": ["cat", "/proc/self/cgroup"], "limits": {"cpus": 0.5}})");
   EXPECT_EQ(record.status(), "exited") << record;
   EXPECT_EQ(record.out(), "0::/\n");
   for (const char* limit : {"memory", "pids", "cpus"}) {
     EXPECT_EQ(record.text(std::string("enforced_by.") + limit), "cgroup2") << limit;
   }
-  EXPECT_EQ(record.number("limits.cpus"), 1);
   EXPECT_EQ(property("ActiveState"), "active");
   EXPECT_NE(property("StatusText").find(" running"), std::string::npos) << property("StatusText");
   const std::string status = read_file("/proc/" + std::to_string(main_pid()) + "/status");
@@ -160,6 +167,37 @@ TEST_F(Units, TheServiceLeavesItsGroupBeforeAnythingRuns) {
   const std::string group = read_file("/proc/" + std::to_string(main_pid()) + "/cgroup");
   EXPECT_NE(group.find("/wardcased.service/supervisor\n"), std::string::npos) << group;
   EXPECT_EQ(client().get("/readyz").status, 200);
+}
+
+// Whoever may use the service: what one has run is not another's by id.
+TEST_F(Units, BoxesHaveHostIdsOfTheRangeThatTheServiceWasGiven) {
+  const auto read_map = [] {
+    return run(R"({"argv": ["cat", "/proc/self/uid_map"], "policy": "multiuser"})");
+  };
+  const Record refused = read_map();
+  EXPECT_EQ(refused.status(), "setup_failed") << refused;
+  EXPECT_NE(refused.text("error").find("own_host_uid"), std::string::npos) << refused;
+  systemctl({"stop", kService});
+  expect_success({"/usr/sbin/usermod", "--add-subuids", "300000-300999", "--add-subgids",
+                  "300000-300999", "wardcase"});
+  const Record record = read_map();
+  EXPECT_EQ(record.status(), "exited") << record;
+  std::istringstream fields(record.out());
+  std::uint32_t inside = 0;
+  std::uint32_t outside = 0;
+  fields >> inside >> outside;
+  EXPECT_TRUE(outside >= 300'000 && outside < 301'000) << record;
+  EXPECT_FALSE(record.is_degraded("shared_host_uid"));
+  const Record killed = run(
+      R"({"argv": ["bash", "-c", "trap '' TERM; sleep 4323 & sleep 4323; sleep 4323"],
+          "limits": {"timeout_ms": 1500, "grace_ms": 100}})");
+  EXPECT_EQ(killed.status(), "timeout") << killed;
+  EXPECT_FALSE(is_running("4323"));
+  systemctl({"stop", kService});
+  EXPECT_TRUE(fs::is_empty("/run/wardcase-ids"));
+  fs::remove("/run/wardcase-ids");
+  expect_success({"/usr/sbin/usermod", "--del-subuids", "300000-300999", "--del-subgids",
+                  "300000-300999", "wardcase"});
 }
 
 // What an interpreter wants of a host, behind the settings that harden the service.
@@ -211,7 +249,8 @@ TEST_F(Units, AKilledServiceIsStartedAgainAndLeavesNoProgram) {
   const pid_t before = main_pid();
   ASSERT_EQ(::kill(before, SIGKILL), 0);
   EXPECT_TRUE(comes_true([] { return !is_running("4322.5"); }));
-  EXPECT_TRUE(comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
+  EXPECT_TRUE(
+      comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
   EXPECT_EQ(run(R"({"argv": ["echo", "again"]})").out(), "again\n");
   EXPECT_EQ(property("NRestarts"), "1");
 }
@@ -224,7 +263,8 @@ TEST_F(Units, AServiceThatHangsIsNoticedAndReplaced) {
   EXPECT_EQ(client().get("/livez").status, 200);
   const pid_t before = main_pid();
   ASSERT_EQ(::kill(before, SIGSTOP), 0);
-  EXPECT_TRUE(comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
+  EXPECT_TRUE(
+      comes_true([&] { return main_pid() != before && property("ActiveState") == "active"; }));
   EXPECT_EQ(client().get("/livez").status, 200);
   EXPECT_EQ(property("NRestarts"), "1");
   fs::remove_all(drop_in);
@@ -268,8 +308,14 @@ class UserUnits : public testing::Test {
   static constexpr const char* kRuntime = "/run/user/1000";
 
   static Outcome as_user(std::vector<std::string> argv) {
-    std::vector<std::string> whole = {"/usr/bin/setpriv", "--reuid", "1000", "--regid", "1000",
-                                      "--clear-groups", "/usr/bin/env", "HOME=/home/tester",
+    std::vector<std::string> whole = {"/usr/bin/setpriv",
+                                      "--reuid",
+                                      "1000",
+                                      "--regid",
+                                      "1000",
+                                      "--clear-groups",
+                                      "/usr/bin/env",
+                                      "HOME=/home/tester",
                                       std::string("XDG_RUNTIME_DIR=") + kRuntime};
     whole.insert(whole.end(), argv.begin(), argv.end());
     return call(whole);
@@ -322,7 +368,7 @@ class UnitFiles : public testing::Test {
   void SetUp() override {
     if (!fs::exists("/usr/bin/systemd-analyze")) GTEST_SKIP() << "there is no systemd-analyze";
     fs::create_directories(directory_.path() / "bin");
-    for (const char* name : {"wardcase"}) {
+    for (const char* name : {"wardcase", "wardcase-server"}) {
       (void)directory_.write(std::string("bin/") + name, "#!/bin/sh\n", 0755);
     }
     install_units(kUnits, directory_.path(), (directory_.path() / "bin").string());
@@ -346,10 +392,9 @@ TEST_F(UnitFiles, ExposeTheServiceNoMoreThanIsSaid) {
       call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=40", unit});
   EXPECT_EQ(strict.exit_code, 0) << strict;
   // The control: the judge does judge.
-  EXPECT_NE(
-      call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=20", unit})
-          .exit_code,
-      0);
+  EXPECT_NE(call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=20", unit})
+                .exit_code,
+            0);
 }
 
 }  // namespace

@@ -29,6 +29,21 @@ for option in $("$build/wardcase" run --help | grep -o -E -e '--[a-z][a-z0-9-]+'
     complain "neither README.md nor packaging/man/wardcase.1 tells of $option"
 done
 
+service=$(sed 's/Fl -/--/g' packaging/man/wardcased.8)
+for option in $("$build/wardcase" serve --help | grep -o -E -e '^ +--[a-z][a-z0-9-]+' | sort -u); do
+  grep -q -E -e "$option([^a-z0-9-]|$)" <<<"$service" ||
+    complain "packaging/man/wardcased.8 does not tell of $option"
+done
+
+# A code stands in a Problem or behind refuse(.
+codes=$(sed -n -E 's/.*(\{[0-9]{3}, |refuse\(([45][0-9]{2}, )?)"([a-z_]+)".*/\3/p; s/.*fail\([0-9]{3}, "([a-z_]+)".*/\1/p' \
+  supervisor/server/*.cc | sort -u)
+(($(wc -w <<<"$codes") > 15)) || complain 'supervisor/server: found too few codes of problems'
+for code in $codes; do
+  grep -q -w -F "$code" <<<"$service" ||
+    complain "packaging/man/wardcased.8 does not tell of the code $code"
+done
+
 statuses=$(sed -n '/^enum class RunStatus/,/^};/s/^  \([a-z_]*\),$/\1/p' supervisor/run/run_record.h)
 [[ -n $statuses ]] || complain 'supervisor/run/run_record.h: found no statuses'
 for status in $statuses; do

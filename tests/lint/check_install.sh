@@ -16,13 +16,25 @@ trap 'rm -rf "$scratch"' EXIT
 make -s install DESTDIR="$scratch" PREFIX=/usr
 diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
 755 usr/bin/wardcase
+644 usr/lib/systemd/system/wardcased-tcp.socket
+644 usr/lib/systemd/system/wardcased.service
+644 usr/lib/systemd/system/wardcased.socket
+644 usr/lib/systemd/user/wardcase.service
+644 usr/lib/systemd/user/wardcase.socket
+644 usr/lib/sysusers.d/wardcase.conf
+644 usr/lib/tmpfiles.d/wardcase.conf
 755 usr/libexec/wardcase/wardcase-server
 644 usr/share/bash-completion/completions/wardcase
 644 usr/share/fish/vendor_completions.d/wardcase.fish
 644 usr/share/man/man1/wardcase.1
 644 usr/share/man/man5/wardcase-policy.5
+644 usr/share/man/man8/wardcased.8
 644 usr/share/zsh/site-functions/_wardcase
 END
+if grep -r -n '@[A-Z]*@' "$scratch/usr/lib"; then
+  echo 'a unit still has a placeholder'
+  exit 1
+fi
 make -s uninstall DESTDIR="$scratch" PREFIX=/usr
 if [[ -n $(find "$scratch" -type f) ]]; then
   echo 'left behind by uninstall:'

@@ -26,6 +26,8 @@ LAYERS = {
 ONLY_IN = [
     (r"boost/program_options", r"supervisor/cli/options\.cc"),
     (r"boost/json", r"supervisor/.*"),
+    (r"boost/(asio|beast(?!/core/detail/base64))", r"supervisor/server/http_codec\.cc"),
+    (r"systemd/", r"supervisor/server/.*"),
     (r"toml\+\+|toml\.hpp", r"policies/toml_document\.cc"),
     (r"seccomp\.h", r"sandbox/.*"),
     # policies/ is text in, structs out: it makes no system call.

@@ -39,8 +39,8 @@ HttpClient HttpClient::to_unix(const std::string& path) {
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   client.socket_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   // sockaddr_un stands for sockaddr, as in all of connect(2)'s uses.
-  if (::connect(client.socket_.get(), reinterpret_cast<const sockaddr*>(&address),
-                sizeof address) < 0) {
+  if (::connect(client.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) <
+      0) {
     client.hang_up();
   }
   return client;
@@ -53,8 +53,8 @@ HttpClient HttpClient::to_port(std::uint16_t port) {
   address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
   address.sin_port = ::htons(port);
   client.socket_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(client.socket_.get(), reinterpret_cast<const sockaddr*>(&address),
-                sizeof address) < 0) {
+  if (::connect(client.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) <
+      0) {
     client.hang_up();
   }
   return client;

@@ -16,7 +16,7 @@
 namespace wardcase::test {
 
 struct HttpAnswer {
-  int status = 0;  // 0: none came
+  int status = 0;                                            // 0: none came
   std::vector<std::pair<std::string, std::string>> headers;  // names as they came
   std::string body;
 

@@ -223,5 +223,21 @@ TEST(FormatLimit, WritesEachUnitAsPeopleDo) {
   EXPECT_EQ(format_limit(limit_row(LimitId::idle_timeout), std::nullopt), "none");
 }
 
+TEST(Limits, NumbersOfARequestAreHeldToTheSameBounds) {
+  const LimitRow& row = limit_row(LimitId::timeout);
+  const auto refusal = [&](std::optional<std::uint64_t> value, const Maximum& maximum) {
+    const auto checked = check_limit(row, "limits.timeout_ms", value, maximum);
+    return checked ? "" : checked.error().message();
+  };
+  EXPECT_EQ(refusal(1000, {row.maximum}), "");
+  EXPECT_EQ(refusal(0, {row.maximum}), "limits.timeout_ms 0: minimum is 1ms");
+  EXPECT_EQ(refusal(2000, {1000, "FILE:3"}),
+            "limits.timeout_ms 2000: maximum is 1s (limits.max.timeout, FILE:3); raise it there");
+  EXPECT_EQ(refusal(std::nullopt, {}), "limits.timeout_ms null: this limit can't be left out");
+  const LimitRow& idle = limit_row(LimitId::idle_timeout);
+  EXPECT_TRUE(check_limit(idle, "x", std::nullopt, {idle.maximum}));
+  EXPECT_FALSE(check_limit(idle, "x", std::nullopt, {1000, "FILE:3"}));
+}
+
 }  // namespace
 }  // namespace wardcase::policies

@@ -210,6 +210,9 @@ TEST(HostCheck, SaysThatAUsersBoxesShareAnIdUntilRootGivesHimSome) {
   EXPECT_EQ(find(facts, "host ids").state, CheckState::warn);
   EXPECT_NE(find(facts, "host ids").detail.find("is no user namespace"), std::string::npos);
   facts.pool_error.clear();
+  facts.can_map_ids = true;
+  EXPECT_EQ(find(facts, "host ids").state, CheckState::warn);
+  EXPECT_NE(find(facts, "host ids").fix.find("--policy multiuser"), std::string::npos);
   facts.pool_ids = 65'536;
   EXPECT_EQ(find(facts, "host ids").state, CheckState::ok);
 }

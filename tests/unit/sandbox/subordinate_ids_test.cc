@@ -32,6 +32,7 @@ TEST(SubordinateIds, BelongToANameOrANumber) {
   const auto given = parse_subordinate_ids("alice:100:5\nbob:200:5\n1001:300:5\n10010:400:5\n");
   EXPECT_EQ(ranges_of(given, "alice", 1001), (Ranges{{100, 5}, {300, 5}}));
   EXPECT_EQ(ranges_of(given, "carol", 1003), Ranges());
+  EXPECT_EQ(ranges_of(parse_subordinate_ids(":100:5\n"), "", 1003), Ranges());
 }
 
 TEST(SubordinateIds, AreCommonToBothListsAsTheLongestStretch) {
@@ -39,6 +40,14 @@ TEST(SubordinateIds, AreCommonToBothListsAsTheLongestStretch) {
             (IdRange{1005, 15}));
   EXPECT_FALSE(find_common_range(Ranges{{100, 50}}, Ranges{{150, 50}}));
   EXPECT_FALSE(find_common_range(Ranges{{100, 50}}, Ranges{}));
+}
+
+TEST(SubordinateIds, AreLookedUpByTheNameOfANumber) {
+  const std::string passwd = "root:x:0:0:root:/root:/bin/sh\n:x\nbroken\nana:x:1001:5:,:/:/bin/sh";
+  EXPECT_EQ(find_user_name(passwd, 0), "root");
+  EXPECT_EQ(find_user_name(passwd, 1001), "ana");
+  EXPECT_EQ(find_user_name(passwd, 100), "");
+  EXPECT_EQ(find_user_name("", 0), "");
 }
 
 TEST(SubordinateIds, MayReachTheLastIdThereIs) {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// Clients of the service that are wrong, slow, too many or gone: none of them ends it, or
+// keeps it from the others.
+#include <gtest/gtest.h>
+
+#include "tests/support/serving.h"
+
+namespace wardcase::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+using ServeClients = Serving;
+WARDCASE_AS_ROOT_AND_USER(ServeClients);
+
+// What everybody else gets meanwhile.
+void expect_served(const Service& service) {
+  EXPECT_EQ(service.run(code_body("bash", "echo served")).out(), "served\n");
+}
+
+struct Refused {
+  std::string sent;
+  int status;
+};
+
+TEST_P(ServeClients, WhatIsNoRequestIsRefusedAndHungUpOn) {
+  const Service service = start({"--max-body", "1k"});
+  const std::string post = "POST /v1/runs HTTP/1.1\r\nHost: a\r\n";
+  for (const Refused& refused : std::vector<Refused>{
+           {"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400},
+           {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
+           {"GET /livez HTTP/1.1\r\n\r\n", 400},
+           {"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
+           {"GET /livez HTTP/1.1\r\nHost: a\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n", 431},
+           {"GET /" + std::string(20'000, 'x'), 431},
+           {post + "Content-Length: 1025\r\n\r\n", 413},
+           {post + "Content-Length: -1\r\n\r\n", 400},
+           {post + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+           {post + "Transfer-Encoding: chunked\r\n\r\n401\r\n" + std::string(1025, ' ') + "\r\n",
+            413},
+           {post + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
+           {post + "Transfer-Encoding: gzip\r\n\r\n", 501},
+           {post + "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n", 400},
+           {post + "Content-Length: 2\r\nExpect: miracles\r\n\r\n", 417},
+       }) {
+    HttpClient client = service.client();
+    (void)client.send(refused.sent);
+    const HttpAnswer answer = client.receive();
+    EXPECT_EQ(answer.status, refused.status) << refused.sent.substr(0, 100) << "\n" << answer;
+    EXPECT_EQ(answer.header("Connection"), "close");
+    EXPECT_TRUE(client.is_hung_up_on()) << refused.sent.substr(0, 100);
+  }
+  expect_served(service);
+}
+
+TEST_P(ServeClients, ABodyOfAnotherTypeIsRefusedAndTheConnectionKept) {
+  const Service service = start();
+  HttpClient client = service.client();
+  ASSERT_TRUE(
+      client.send("POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: "
+                  "text/plain\r\nContent-Length: 2\r\n\r\n{}"));
+  EXPECT_EQ(client.receive().status, 415);
+  EXPECT_EQ(client.get("/livez").status, 200);
+}
+
+TEST_P(ServeClients, ABodyComesInChunksOrAfterAWordAsTheClientLikes) {
+  const Service service = start();
+  HttpClient client = service.client();
+  const std::string body = code_body("bash", "echo came");
+  const std::string head =
+      "POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json; charset=utf-8\r\n";
+  ASSERT_TRUE(client.send(head + "Transfer-Encoding: chunked\r\n\r\n"));
+  for (const char letter : body) {
+    ASSERT_TRUE(client.send("1\r\n" + std::string(1, letter) + "\r\n"));
+  }
+  ASSERT_TRUE(client.send("0\r\n\r\n"));
+  EXPECT_EQ(client.receive().json().out(), "came\n");
+  ASSERT_TRUE(client.send(head + "Expect: 100-continue\r\nContent-Length: " +
+                          std::to_string(body.size()) + "\r\n\r\n"));
+  EXPECT_EQ(client.receive_head().status, 100);
+  ASSERT_TRUE(client.send(body));
+  EXPECT_EQ(client.receive().json().out(), "came\n");
+}
+
+TEST_P(ServeClients, WhoSendsTooSlowlyIsToldAndHungUpOn) {
+  const Service service =
+      start({"--header-timeout", "300ms", "--body-timeout", "300ms", "--idle-timeout", "400ms"});
+  HttpClient in_head = service.client();
+  HttpClient in_body = service.client();
+  HttpClient silent = service.client();
+  ASSERT_TRUE(in_head.send("GET /livez HT"));
+  ASSERT_TRUE(in_body.send("POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"));
+  expect_served(service);
+  for (HttpClient* client : {&in_head, &in_body}) {
+    const HttpAnswer answer = client->receive();
+    EXPECT_EQ(answer.status, 408) << answer;
+    EXPECT_TRUE(client->is_hung_up_on());
+  }
+  EXPECT_TRUE(silent.is_hung_up_on());
+  expect_served(service);
+}
+
+// A byte now and then is no way to stay.
+TEST_P(ServeClients, WhoTricklesGetsNoMoreTime) {
+  const Service service = start({"--header-timeout", "500ms"});
+  HttpClient client = service.client();
+  bool is_over = false;
+  for (int i = 0; i < 400 && !is_over; ++i)
+    is_over = !client.send("G") || client.is_hung_up_on(25ms);
+  EXPECT_TRUE(is_over);
+  expect_served(service);
+}
+
+TEST_P(ServeClients, WhoTakesNoAnswerHoldsUpNobodyAndIsHungUpOn) {
+  Service service = start({"--send-timeout", "500ms"});
+  std::vector<HttpClient> greedy;
+  for (int i = 0; i < 3; ++i) {
+    greedy.push_back(service.client());
+    ASSERT_TRUE(greedy.back().send(run_request(
+        code_body("bash", "head -c 8M /dev/zero", R"("limits": {"capture_bytes": 8388608})"))));
+  }
+  expect_served(service);
+  // Each answer is longer than what the kernel holds of it; what is missing never comes.
+  for (HttpClient& client : greedy) {
+    HttpClient watcher = service.client();
+    ASSERT_TRUE(comes_to_end("head"));
+    expect_served(service);
+    EXPECT_TRUE(eventually([&] { return !client.send("x"); }));
+  }
+}
+
+TEST_P(ServeClients, ThoseBeyondTheirNumberAreToldToComeAgain) {
+  const Service service = start({"--max-connections", "2"});
+  HttpClient first = service.client();
+  HttpClient second = service.client();
+  for (HttpClient* client : {&first, &second}) {  // in the middle of something
+    ASSERT_TRUE(client->send(
+        "POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"));
+    ASSERT_EQ(client->receive_head().status, 100);
+  }
+  const HttpAnswer refused = service.client().get("/livez");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.json().text("code"), "too_many_connections");
+  EXPECT_EQ(refused.header("Retry-After"), "1");
+  first.hang_up();
+  EXPECT_TRUE(eventually([&] { return service.client().get("/livez").status == 200; }));
+}
+
+// The one that has said nothing for longest goes.
+TEST_P(ServeClients, IdleOnesMakeRoomForNewOnes) {
+  const Service service = start({"--max-connections", "2"});
+  HttpClient first = service.client();
+  EXPECT_EQ(first.get("/livez").status, 200);
+  HttpClient second = service.client();
+  EXPECT_EQ(second.get("/livez").status, 200);
+  HttpClient third = service.client();
+  EXPECT_EQ(third.get("/livez").status, 200);
+  EXPECT_TRUE(first.is_hung_up_on());
+  EXPECT_EQ(second.get("/livez").status, 200);
+}
+
+TEST_P(ServeClients, ManyThatComeAndGoLeaveNothing) {
+  Service service = start();
+  const std::string descriptors = "/proc/" + std::to_string(service.process().pid()) + "/fd";
+  const auto count = [&] {
+    std::error_code error;
+    return std::distance(std::filesystem::directory_iterator(descriptors, error),
+                         std::filesystem::directory_iterator());
+  };
+  expect_served(service);
+  const auto before = count();
+  for (int i = 0; i < 200; ++i) {
+    HttpClient client = service.client();
+    switch (i % 4) {
+      case 0:
+        break;
+      case 1:
+        EXPECT_TRUE(client.send("GET /li"));
+        break;
+      case 2:
+        EXPECT_TRUE(client.send(run_request(R"({"argv": ["sleep", "60"]})")));
+        break;
+      default:
+        EXPECT_EQ(client.get("/livez").status, 200);
+    }
+  }
+  ASSERT_TRUE(comes_to_end("sleep") || comes_to_end("sleep"));
+  EXPECT_TRUE(eventually([&] { return count() <= before; })) << before << " before, " << count();
+  expect_served(service);
+}
+
+}  // namespace
+}  // namespace wardcase::test

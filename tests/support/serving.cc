@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "tests/support/serving.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace wardcase::test {
+namespace {
+
+Running start_service(Caller caller, const std::string& socket, std::vector<std::string> options,
+                      const std::string& variable) {
+  options.insert(options.begin(), "serve");
+  if (std::ranges::find(options, "--listen") == options.end()) {
+    options.insert(options.end(), {"--listen", "unix:" + socket});
+  }
+  Command command(caller, options);
+  if (!variable.empty()) command.environment(variable);
+  Running process = command.start();
+  EXPECT_TRUE(process.wait_for(Channel::err, "listening on ")) << process.read_so_far(Channel::err);
+  return process;
+}
+
+bool has_descendant(std::string_view name) {
+  return list_descendants().find("(" + std::string(name) + ")") != std::string::npos;
+}
+
+}  // namespace
+
+Service::Service(Caller caller, std::vector<std::string> options, const std::string& variable)
+    : directory_(std::make_unique<ScratchDirectory>(caller)),
+      socket_(directory_->path() / "api.sock"),
+      process_(start_service(caller, socket_, std::move(options), variable)) {}
+
+HttpClient Service::client() const {
+  HttpClient client = HttpClient::to_unix(socket_);
+  EXPECT_TRUE(client.is_connected());
+  return client;
+}
+
+Record Service::run(std::string_view body) const {
+  const HttpAnswer answer = client().post("/v1/runs", body);
+  EXPECT_EQ(answer.status, 200) << answer << "\n" << body;
+  return answer.json();
+}
+
+std::uint16_t Service::port() {
+  constexpr std::string_view kBefore = "tcp:127.0.0.1:";
+  EXPECT_TRUE(process_.wait_for(Channel::err, "\n"));
+  const std::string& said = process_.read_so_far(Channel::err);
+  const std::size_t at = said.find(kBefore);
+  EXPECT_NE(at, std::string::npos) << said;
+  return static_cast<std::uint16_t>(std::atoi(said.c_str() + at + kBefore.size()));
+}
+
+Service::~Service() {
+  if (!is_over_) (void)stop();
+}
+
+Outcome Service::stop(int signal) {
+  is_over_ = true;
+  process_.signal(signal);
+  return process_.finish();
+}
+
+bool Serving::comes_to_run(std::string_view name) {
+  return eventually([&] { return has_descendant(name); });
+}
+
+bool Serving::comes_to_end(std::string_view name) {
+  return eventually([&] { return !has_descendant(name); });
+}
+
+}  // namespace wardcase::test

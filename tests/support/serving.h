@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/http_client.h"
+#include "tests/support/wardcase_command.h"
+
+namespace wardcase::test {
+
+// `wardcase serve` on a socket in a directory of the test's own; ended with it.
+class Service {
+ public:
+  Service(Caller caller, std::vector<std::string> options, const std::string& variable = "");
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+  ~Service();
+
+  [[nodiscard]] HttpClient client() const;
+  // A POST to /v1/runs that is answered with a record, by a client of its own.
+  [[nodiscard]] Record run(std::string_view body) const;
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+  // Of tcp:127.0.0.1:0, which it said.
+  [[nodiscard]] std::uint16_t port();
+  [[nodiscard]] Running& process() { return process_; }
+  // Ends it, or waits for the end that something else brings.
+  [[nodiscard]] Outcome stop(int signal = SIGTERM);
+
+ private:
+  std::unique_ptr<ScratchDirectory> directory_;
+  std::string socket_;
+  Running process_;
+  bool is_over_ = false;
+};
+
+class Serving : public WithCaller {
+ protected:
+  [[nodiscard]] static Service start(std::vector<std::string> options = {}) {
+    return {caller(), std::move(options)};
+  }
+  // Waits until a program of that name runs in a box of ours, or none does.
+  [[nodiscard]] static bool comes_to_run(std::string_view name);
+  [[nodiscard]] static bool comes_to_end(std::string_view name);
+};
+
+}  // namespace wardcase::test
