@@ -108,7 +108,7 @@ parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 FORCE:
 .PHONY: tests fuzz-targets FORCE
-.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate clean help
+.PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate sbom deb check-deb check-manifests clean help
 
 all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
 
@@ -122,6 +122,8 @@ $(out)/wardcase-server: $(out)/wardcase-server.debug
 $(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
 	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries_of_server)
 $(out)/libserver.a: $(server)
+# What was linked, for the list of parts.
+$(out)/wardcase.debug $(out)/wardcase-server.debug: link += -Wl,-Map=$(@:.debug=.map)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
@@ -252,6 +254,8 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase-server \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
+  packaging/man/wardcase.toml.5=644:$(MANDIR)/man5/wardcase.toml.5 \
+  packaging/man/wardcase-security.7=644:$(MANDIR)/man7/wardcase-security.7 \
   packaging/man/wardcased.8=644:$(MANDIR)/man8/wardcased.8 \
   packaging/completions/wardcase.bash=644:$(BASHCOMPDIR)/wardcase \
   packaging/completions/wardcase.zsh=644:$(ZSHCOMPDIR)/_wardcase \
@@ -259,7 +263,10 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(foreach unit,$(system_units),$(out)/units/$(unit)=644:$(UNITDIR)/$(unit)) \
   $(foreach unit,$(user_units),$(out)/units/user/$(unit)=644:$(USERUNITDIR)/$(unit)) \
   packaging/sysusers.d/wardcase.conf=644:$(SYSUSERSDIR)/wardcase.conf \
-  packaging/tmpfiles.d/wardcase.conf=644:$(TMPFILESDIR)/wardcase.conf
+  packaging/tmpfiles.d/wardcase.conf=644:$(TMPFILESDIR)/wardcase.conf \
+  packaging/subordinate-ids=755:$(LIBEXECDIR)/subordinate-ids \
+  packaging/apparmor/wardcase=644:$(PREFIX)/share/wardcase/apparmor/wardcase
+own_directories := $(addprefix $(DESTDIR),$(LIBEXECDIR) $(PREFIX)/share/wardcase/apparmor $(PREFIX)/share/wardcase)
 install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and the like say where else
 	@mkdir -p $(out)/units/user
 	@set -e; for unit in $(system_units) $(user_units:%=user/%); do \
@@ -271,8 +278,20 @@ install: all  ## install below $(DESTDIR)$(PREFIX); BINDIR, MANDIR, UNITDIR and 
 	done
 uninstall:  ## remove what install put there
 	rm -f $(foreach item,$(installed),$(DESTDIR)$(lastword $(subst :, ,$(item))))
+	@for directory in $(own_directories); do rmdir "$$directory" 2>/dev/null || true; done
 generate: all  ## make the options of wardcase(1) and the completions anew from the table of options
 	packaging/generate $(out)/wardcase
+sbom: all  ## list what the programs are made of, as SPDX 2.3: build/wardcase.spdx.json
+	@packaging/sbom $(out)
+deb:  ## build the Debian packages wardcase and wardcased: build/deb/*.deb
+	@AUTO=1 packaging/deps build package
+	@packaging/build-deb
+check-deb:  ## install, upgrade and purge the packages of make deb in a guest
+	@AUTO=1 packaging/deps vm package
+	@tests/packages/check_deb.py
+check-manifests:  ## check the Kubernetes manifests, the container's recipe and the RPM spec
+	@AUTO=1 packaging/deps package
+	@tests/packages/check_manifests.py
 clean:  ## remove build/
 	rm -rf build
 help:  ## list the targets

@@ -64,6 +64,7 @@ complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-runs -x -d 'r
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-queue -x -d 'runs that wait for their turn; more are refused (default 256)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-connections -x -d 'clients at the same time (default 512)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-body -x -d 'length of a request'\''s body (default 16 MiB)'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-held -x -d 'of all requests and of all answers that are held (default 256 MiB)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l header-timeout -x -d 'time for a request'\''s head to arrive (default 10s)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l body-timeout -x -d 'time for its body to arrive (default 60s)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l idle-timeout -x -d 'time between two requests of a client (default 75s)'

@@ -96,6 +96,7 @@ _wardcase() {
         '*--max-queue=[runs that wait for their turn; more are refused (default 256)]:N: ' \
         '*--max-connections=[clients at the same time (default 512)]:N: ' \
         '*--max-body=[length of a request'\''s body (default 16 MiB)]:SIZE: ' \
+        '*--max-held=[of all requests and of all answers that are held (default 256 MiB)]:SIZE: ' \
         '*--header-timeout=[time for a request'\''s head to arrive (default 10s)]:TIME: ' \
         '*--body-timeout=[time for its body to arrive (default 60s)]:TIME: ' \
         '*--idle-timeout=[time between two requests of a client (default 75s)]:TIME: ' \

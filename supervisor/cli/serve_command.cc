@@ -29,6 +29,8 @@ std::vector<OptionRow> serve_option_table() {
       {"max-queue", "", "N", "runs that wait for their turn; more are refused (default 256)"},
       {"max-connections", "", "N", "clients at the same time (default 512)"},
       {"max-body", "", "SIZE", "length of a request's body (default 16 MiB)"},
+      {"max-held", "", "SIZE",
+       "of all requests and of all answers that are held (default 256 MiB)"},
       {"header-timeout", "", "TIME", "time for a request's head to arrive (default 10s)"},
       {"body-timeout", "", "TIME", "time for its body to arrive (default 60s)"},
       {"idle-timeout", "", "TIME", "time between two requests of a client (default 75s)"},

@@ -141,7 +141,7 @@ void Connection::read_requests() {
         (void)::send(socket_.get(), kContinue.data(), kContinue.size(),
                      MSG_NOSIGNAL | MSG_DONTWAIT);
       }
-      return;
+      return owner_.on_growth();
     case State::complete:
       break;
   }
@@ -192,6 +192,7 @@ void Connection::write_some() {
 
 void Connection::after_answer() {
   output_ = std::string();  // what a long answer took is given back
+  written_ = 0;
   if (!is_last_) {
     enter(Phase::idle);
     // Not from here: requests that came in one piece would be answered by ever deeper calls.

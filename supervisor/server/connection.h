@@ -27,6 +27,8 @@ class ConnectionOwner {
 
   // To be answered by answer(), now or later. None other comes before that.
   virtual void on_request(Connection& connection, HttpRequest request) = 0;
+  // It holds more of a request than before.
+  virtual void on_growth() = 0;
   // The last of all. A request that was not answered yet needs no answer any more.
   virtual void on_closed(Connection& connection) = 0;
 };
@@ -69,6 +71,10 @@ class Connection {
     return phase_ == Phase::answering || phase_ == Phase::writing;
   }
   [[nodiscard]] Clock::time_point idle_since() const { return idle_since_; }
+  // What is here of a request that is still arriving, and of an answer that was not taken yet.
+  [[nodiscard]] std::size_t held_request() const { return input_.size() + reader_.held(); }
+  [[nodiscard]] std::size_t held_answer() const { return output_.size() - written_; }
+  [[nodiscard]] Clock::time_point answered_at() const { return answer_began_; }
 
  private:
   enum class Phase : std::uint8_t { idle, head, body, answering, writing, lingering, closed };

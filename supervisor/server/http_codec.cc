@@ -67,13 +67,17 @@ std::size_t HttpRequest::count(std::string_view name) const {
       std::ranges::count(headers, name, &std::pair<std::string, std::string>::first));
 }
 
-RequestReader::RequestReader(Most most) : parser_(std::make_unique<Parser>()) {
-  parser_->parser.header_limit(most.header_bytes);
+// Beast's own limit of the head depends on how that arrives; it is a bound of memory alone.
+RequestReader::RequestReader(Most most)
+    : parser_(std::make_unique<Parser>()), head_left_(most.header_bytes) {
+  parser_->parser.header_limit(2 * most.header_bytes + 1024);
   parser_->parser.body_limit(most.body_bytes);
 }
 RequestReader::RequestReader(RequestReader&&) noexcept = default;
 RequestReader& RequestReader::operator=(RequestReader&&) noexcept = default;
 RequestReader::~RequestReader() = default;
+
+std::size_t RequestReader::held() const { return parser_->parser.get().body().size(); }
 
 void RequestReader::fail(int status, std::string_view code, std::string_view detail) {
   state_ = State::failed;
@@ -97,7 +101,16 @@ std::size_t RequestReader::feed(std::string_view bytes) {
       state_ = State::failed;
       break;
     }
-    if (state_ == State::in_head && parser.is_header_done()) look_at_head();
+    if (state_ == State::in_head) {
+      const std::size_t of_head = parser.is_header_done() ? used : rest.size();
+      if (of_head > head_left_) {
+        failure_ = describe(http::error::header_limit);
+        state_ = State::failed;
+        break;
+      }
+      head_left_ -= used;
+      if (parser.is_header_done()) look_at_head();
+    }
     if (state_ != State::failed && parser.is_done()) state_ = State::complete;
     if (used == 0) break;  // more has to come first
   }

@@ -61,6 +61,8 @@ class RequestReader {
   // From in_body on: the client waits for a word before it sends its body.
   [[nodiscard]] bool expects_continue() const { return expects_continue_; }
   [[nodiscard]] const ReadFailure& failure() const { return failure_; }
+  // Bytes of the body that are here.
+  [[nodiscard]] std::size_t held() const;
   // Once, of a complete one.
   [[nodiscard]] HttpRequest take();
 
@@ -70,6 +72,7 @@ class RequestReader {
   void fail(int status, std::string_view code, std::string_view detail);
 
   std::unique_ptr<Parser> parser_;
+  std::size_t head_left_;
   State state_ = State::nothing_yet;
   bool expects_continue_ = false;
   ReadFailure failure_;

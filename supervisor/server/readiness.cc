@@ -10,7 +10,7 @@ namespace wardcase::supervisor {
 
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{5};
+constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
 

@@ -48,6 +48,8 @@ sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words
           })
           .and_then(
               [&] { return take(*line, "max-body", policies::parse_size, client.most.body_bytes); })
+          .and_then(
+              [&] { return take(*line, "max-held", policies::parse_size, options.server.held); })
           .and_then([&] { return take(*line, "header-timeout", parse_duration, client.header); })
           .and_then([&] { return take(*line, "body-timeout", parse_duration, client.body); })
           .and_then([&] { return take(*line, "idle-timeout", parse_duration, client.idle); })

@@ -22,13 +22,9 @@ constexpr int kRetrySeconds = 1;
 
 }  // namespace
 
-Server::Server(EventLoop& loop, Rules rules, std::vector<Listener> listeners, Api& api,
+Server::Server(EventLoop& loop, const Rules& rules, std::vector<Listener> listeners, Api& api,
                RunQueue& queue)
-    : loop_(loop),
-      rules_(std::move(rules)),
-      listeners_(std::move(listeners)),
-      api_(api),
-      queue_(queue) {}
+    : loop_(loop), rules_(rules), listeners_(std::move(listeners)), api_(api), queue_(queue) {}
 
 Server::~Server() {
   loop_.cancel(pause_);
@@ -95,9 +91,44 @@ void Server::on_request(Connection& connection, HttpRequest request) {
   const auto answer = [this, &connection](const HttpResponse& response) {
     clients_.at(&connection).ticket.reset();
     connection.answer(response);
+    limit_answers();
   };
   const auto ticket = api_.handle(request, connection.transport(), answer);
   if (ticket) clients_.at(&connection).ticket = ticket;
+}
+
+// Whoever holds most makes room: many who send much must not keep out those who send little.
+void Server::on_growth() {
+  std::size_t held = 0;
+  Connection* largest = nullptr;
+  for (const auto& [connection, client] : clients_) {
+    held += connection->held_request();
+    if (largest == nullptr || connection->held_request() > largest->held_request()) {
+      largest = connection;
+    }
+  }
+  if (held <= rules_.held) return;
+  largest->refuse(
+      to_response({503, "too_busy", "too much of requests is held already", "", kRetrySeconds}));
+}
+
+// Whoever has been taking his answer for longest goes, and never the last one.
+void Server::limit_answers() {
+  while (true) {
+    std::size_t held = 0;
+    std::size_t takers = 0;
+    Connection* oldest = nullptr;
+    for (const auto& [connection, client] : clients_) {
+      if (connection->held_answer() == 0) continue;
+      held += connection->held_answer();
+      ++takers;
+      if (oldest == nullptr || connection->answered_at() < oldest->answered_at()) {
+        oldest = connection;
+      }
+    }
+    if (held <= rules_.held || takers < 2) return;
+    oldest->close();
+  }
 }
 
 // The call comes from the connection itself, which goes in the next turn.

@@ -24,10 +24,12 @@ class Server : private ConnectionOwner {
   struct Rules {
     ConnectionRules connection;
     std::size_t connections = 512;
+    std::size_t held = 256 << 20;  // of requests that arrive, and of answers, each in all
     std::chrono::milliseconds drain{45'000};  // longer than the longest grace
   };
 
-  Server(EventLoop& loop, Rules rules, std::vector<Listener> listeners, Api& api, RunQueue& queue);
+  Server(EventLoop& loop, const Rules& rules, std::vector<Listener> listeners, Api& api,
+         RunQueue& queue);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -50,7 +52,9 @@ class Server : private ConnectionOwner {
   };
 
   void on_request(Connection& connection, HttpRequest request) override;
+  void on_growth() override;
   void on_closed(Connection& connection) override;
+  void limit_answers();
   void accept_one(Listener& listener);
   void pause_accepting();
   [[nodiscard]] bool make_room();

@@ -14,6 +14,7 @@ sys::Result<std::vector<sys::UniqueFd>> take_handed_sockets() {
     return tl::unexpected(sys::Error{-count, "take the sockets of the service manager"});
   }
   std::vector<sys::UniqueFd> sockets;
+  sockets.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) sockets.emplace_back(SD_LISTEN_FDS_START + i);
   return sockets;
 }

@@ -130,6 +130,37 @@ TEST_P(ServeClients, WhoTakesNoAnswerHoldsUpNobodyAndIsHungUpOn) {
   }
 }
 
+// What clients make the service hold is bounded in all, not for each of them alone.
+TEST_P(ServeClients, OfAnswersThatNobodyTakesTheOldestGoes) {
+  const Service service = start({"--max-held", "2m"});
+  const std::string body =
+      code_body("bash", "head -c 4M /dev/zero", R"("limits": {"capture_bytes": 4194304})");
+  HttpClient first = service.client();
+  HttpClient second = service.client();
+  ASSERT_TRUE(first.send(run_request(body)));
+  // It begins to come, and the rest waits.
+  EXPECT_EQ(first.receive_head().status, 200);
+  ASSERT_TRUE(second.send(run_request(body)));
+  EXPECT_EQ(second.receive_head().status, 200);
+  EXPECT_TRUE(eventually([&] { return !first.send("x"); }));
+  EXPECT_TRUE(second.send("x"));
+  expect_served(service);
+}
+
+TEST_P(ServeClients, OfRequestsThatDoNotEndTheLongestIsRefused) {
+  const Service service = start({"--max-held", "2m"});
+  HttpClient small = service.client();
+  HttpClient large = service.client();
+  const std::string head = "POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n";
+  ASSERT_TRUE(small.send(head + std::string(1 << 20, ' ')));
+  (void)large.send(head + std::string(3 << 20, ' '));
+  const HttpAnswer refused = large.receive();
+  EXPECT_EQ(refused.status, 503) << refused;
+  EXPECT_EQ(refused.json().text("code"), "too_busy");
+  EXPECT_TRUE(small.send(" "));
+  expect_served(service);
+}
+
 TEST_P(ServeClients, ThoseBeyondTheirNumberAreToldToComeAgain) {
   const Service service = start({"--max-connections", "2"});
   HttpClient first = service.client();

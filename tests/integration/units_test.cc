@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-// The units of packaging/systemd under a systemd that runs them: in the guests alone, since
-// they are installed for it. What they say is checked wherever systemd-analyze is.
+// The units of the service under a systemd that runs them: in the guests alone, since they
+// are installed for it.
+#include "tests/support/units.h"
+
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,7 +15,6 @@
 #include <sstream>
 
 #include "tests/support/http_client.h"
-#include "tests/support/wardcase_command.h"
 
 namespace wardcase::test {
 namespace {
@@ -21,73 +22,18 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr const char* kUnits = "packaging/systemd";
-constexpr const char* kBin = "/run/wardcase-units/bin";
 constexpr const char* kSystemUnits = "/run/systemd/system";
 constexpr const char* kSocket = "/run/wardcase/api.sock";
 constexpr const char* kService = "wardcased.service";
 
-Outcome call(const std::vector<std::string>& argv) {
-  return Command::other(Caller::root, argv).finish();
-}
-
-void expect_success(const std::vector<std::string>& argv) {
-  const Outcome outcome = call(argv);
-  EXPECT_EQ(outcome.exit_code, 0) << argv.front() << " " << argv.at(1) << "\n" << outcome;
-}
-
-void systemctl(std::vector<std::string> words) {
-  words.insert(words.begin(), "/usr/bin/systemctl");
-  expect_success(words);
-}
-
-std::string property(const std::string& name, const std::string& unit = kService) {
-  std::string value = call({"/usr/bin/systemctl", "show", "--value", "-p", name, unit}).out();
-  while (!value.empty() && value.back() == '\n') value.pop_back();
-  return value;
-}
-
-// The guests are slow, and systemd has its own pace.
-bool comes_true(const std::function<bool()>& holds) {
-  for (int tries = 0; tries < 20; ++tries) {
-    if (eventually(holds)) return true;
-  }
-  return false;
-}
-
-bool is_in_guest() { return std::getenv("VM_ENGINE") != nullptr && ::geteuid() == 0; }
-
-// As `make install` does it.
-void install_units(const fs::path& from, const fs::path& to, const std::string& bin) {
-  fs::create_directories(to);
-  for (const auto& entry : fs::directory_iterator(from)) {
-    if (!entry.is_regular_file()) continue;
-    std::string text = read_file(entry.path());
-    for (const std::string place : {"@BINDIR@", "@LIBEXECDIR@"}) {
-      for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) {
-        text.replace(at, place.size(), bin);
-      }
-    }
-    std::ofstream(to / entry.path().filename()) << text;
-  }
-}
-
-void remove_units(const fs::path& from, const fs::path& to) {
-  for (const auto& entry : fs::directory_iterator(from)) {
-    if (entry.is_regular_file()) fs::remove(to / entry.path().filename());
-  }
-}
+std::string property(const std::string& name) { return unit_property(kService, name); }
 
 class Units : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (!is_in_guest()) return;
-    fs::create_directories(kBin);
-    for (const char* name : {"wardcase", "wardcase-server"}) {
-      fs::copy_file(Workplace::get().command().parent_path() / name, fs::path(kBin) / name,
-                    fs::copy_options::overwrite_existing);
-    }
-    install_units(kUnits, kSystemUnits, kBin);
+    install_command();
+    install_units(kUnits, kSystemUnits, kUnitsBin);
     expect_success(
         {"/usr/bin/systemd-sysusers", fs::absolute("packaging/sysusers.d/wardcase.conf")});
     expect_success({"/usr/bin/systemctl", "daemon-reload"});
@@ -96,7 +42,7 @@ class Units : public testing::Test {
   static void TearDownTestSuite() {
     if (!is_in_guest()) return;
     remove_units(kUnits, kSystemUnits);
-    fs::remove_all("/run/wardcase-units");
+    remove_command();
     expect_success({"/usr/bin/systemctl", "daemon-reload"});
   }
 
@@ -290,7 +236,7 @@ TEST_F(Units, MembersOfTheGroupMayConnectAndNobodyElse) {
 
 TEST_F(Units, RootsOwnRunsAndTheServiceKeepOutOfEachOthersState) {
   EXPECT_EQ(run(R"({"argv": ["echo", "1"]})").out(), "1\n");
-  const Outcome own = call({std::string(kBin) + "/wardcase", "run", "--", "echo", "2"});
+  const Outcome own = call({std::string(kUnitsBin) + "/wardcase", "run", "--", "echo", "2"});
   EXPECT_EQ(own.out(), "2\n") << own;
   EXPECT_EQ(run(R"({"argv": ["echo", "3"]})").out(), "3\n");
 }
@@ -301,100 +247,6 @@ TEST_F(Units, ThePortIsServedBesideTheSocket) {
   EXPECT_EQ(HttpClient::to_port(7878).get("/livez").status, 200);
   EXPECT_EQ(client().get("/livez").status, 200);
   systemctl({"stop", "wardcased-tcp.socket"});
-}
-
-class UserUnits : public testing::Test {
- protected:
-  static constexpr const char* kRuntime = "/run/user/1000";
-
-  static Outcome as_user(std::vector<std::string> argv) {
-    std::vector<std::string> whole = {"/usr/bin/setpriv",
-                                      "--reuid",
-                                      "1000",
-                                      "--regid",
-                                      "1000",
-                                      "--clear-groups",
-                                      "/usr/bin/env",
-                                      "HOME=/home/tester",
-                                      std::string("XDG_RUNTIME_DIR=") + kRuntime};
-    whole.insert(whole.end(), argv.begin(), argv.end());
-    return call(whole);
-  }
-  static Outcome manage(std::vector<std::string> words) {
-    words.insert(words.begin(), {"/usr/bin/systemctl", "--user"});
-    return as_user(words);
-  }
-
-  void SetUp() override {
-    if (!is_in_guest() || !fs::exists(std::string(kRuntime) + "/systemd/private")) {
-      GTEST_SKIP() << "installs units for user 1000: in a guest alone";
-    }
-    fs::create_directories(kBin);
-    for (const char* name : {"wardcase", "wardcase-server"}) {
-      fs::copy_file(Workplace::get().command().parent_path() / name, fs::path(kBin) / name,
-                    fs::copy_options::overwrite_existing);
-    }
-    install_units(fs::path(kUnits) / "user", "/run/systemd/user", kBin);
-    const Outcome reloaded = manage({"daemon-reload"});
-    EXPECT_EQ(reloaded.exit_code, 0) << reloaded;
-    const Outcome started = manage({"start", "wardcase.socket"});
-    EXPECT_EQ(started.exit_code, 0) << started;
-  }
-  void TearDown() override {
-    if (!is_in_guest()) return;
-    (void)manage({"stop", "wardcase.socket", "wardcase.service"});
-    remove_units(fs::path(kUnits) / "user", "/run/systemd/user");
-    (void)manage({"daemon-reload"});
-    fs::remove_all("/run/wardcase-units");
-  }
-};
-
-TEST_F(UserUnits, GiveEachUserAServiceOfHisOwn) {
-  const std::string path = std::string(kRuntime) + "/wardcase/api.sock";
-  struct stat info = {};
-  ASSERT_EQ(::stat(path.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600U);
-  EXPECT_EQ(info.st_uid, 1000U);
-  const HttpAnswer answer = HttpClient::to_unix(path).post(
-      "/v1/runs", R"({"argv": ["echo", "mine"], "limits": {"memory_bytes": 67108864}})");
-  EXPECT_EQ(answer.status, 200) << answer;
-  EXPECT_EQ(answer.json().out(), "mine\n");
-  EXPECT_EQ(answer.json().text("enforced_by.memory"), "cgroup2");
-  EXPECT_EQ(manage({"is-active", "wardcase.service"}).out(), "active\n");
-}
-
-class UnitFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!fs::exists("/usr/bin/systemd-analyze")) GTEST_SKIP() << "there is no systemd-analyze";
-    fs::create_directories(directory_.path() / "bin");
-    for (const char* name : {"wardcase", "wardcase-server"}) {
-      (void)directory_.write(std::string("bin/") + name, "#!/bin/sh\n", 0755);
-    }
-    install_units(kUnits, directory_.path(), (directory_.path() / "bin").string());
-  }
-  ScratchDirectory directory_{Caller::user};
-};
-
-TEST_F(UnitFiles, HoldNothingThatSystemdDoesNotKnow) {
-  std::vector<std::string> argv = {"/usr/bin/systemd-analyze", "verify", "--man=no"};
-  for (const auto& entry : fs::directory_iterator(directory_.path())) {
-    if (entry.is_regular_file()) argv.push_back(entry.path().string());
-  }
-  const Outcome outcome = call(argv);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome;
-  EXPECT_EQ(outcome.err(), "");
-}
-
-TEST_F(UnitFiles, ExposeTheServiceNoMoreThanIsSaid) {
-  const std::string unit = (directory_.path() / kService).string();
-  const Outcome strict =
-      call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=40", unit});
-  EXPECT_EQ(strict.exit_code, 0) << strict;
-  // The control: the judge does judge.
-  EXPECT_NE(call({"/usr/bin/systemd-analyze", "security", "--offline=yes", "--threshold=20", unit})
-                .exit_code,
-            0);
 }
 
 }  // namespace

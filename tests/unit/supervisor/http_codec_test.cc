@@ -11,7 +11,8 @@ using State = RequestReader::State;
 
 constexpr RequestReader::Most kMost = {.header_bytes = 256, .body_bytes = 32};
 constexpr std::string_view kPost =
-    "POST /v1/runs?a=b HTTP/1.1\r\nHost: box\r\nX-Twice: 1\r\nx-twice: 2\r\nContent-Length: 4\r\n\r\n";
+    "POST /v1/runs?a=b HTTP/1.1\r\nHost: box\r\nX-Twice: 1\r\nx-twice: 2\r\nContent-Length: "
+    "4\r\n\r\n";
 
 TEST(RequestReader, ReadsARequestAndLeavesWhatIsBehindIt) {
   RequestReader reader(kMost);
@@ -79,8 +80,25 @@ int status_of(const std::string& text) {
   return reader.failure().status;
 }
 
+TEST(RequestReader, TheMostOfAHeadDoesNotDependOnHowItArrives) {
+  const std::string begin = "GET / HTTP/1.1\r\nHost: a\r\nX: ";
+  for (const std::size_t size : {256U, 257U}) {
+    const std::string text = begin + std::string(size - begin.size() - 4, 'x') + "\r\n\r\n";
+    for (const std::size_t piece : {1U, 7U, 100U, 1000U}) {
+      RequestReader reader(kMost);
+      std::string input;
+      for (std::size_t at = 0; at < text.size() && reader.state() < State::complete; at += piece) {
+        input += text.substr(at, piece);
+        input.erase(0, reader.feed(input));
+      }
+      EXPECT_EQ(reader.state(), size == 256 ? State::complete : State::failed) << size << piece;
+    }
+  }
+}
+
 TEST(RequestReader, RefusesWhatIsTooLong) {
-  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(256, 'x') + "\r\n\r\n"), 431);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(256, 'x') + "\r\n\r\n"),
+            431);
   EXPECT_EQ(status_of("GET /" + std::string(256, 'x')), 431);
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 33\r\n\r\n"), 413);
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n21\r\n" +
@@ -92,8 +110,10 @@ TEST(RequestReader, RefusesWhatIsTooLong) {
 TEST(RequestReader, RefusesALengthThatIsToldInTwoWays) {
   const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
   EXPECT_EQ(status_of(post + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), 400);
-  EXPECT_EQ(status_of(post + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400);
-  EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n0\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(post + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+            400);
+  EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n0\r\n\r\n"),
+            400);
   EXPECT_EQ(status_of(post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), 501);
   EXPECT_EQ(status_of(post + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"), 501);
   EXPECT_EQ(status_of("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400);
