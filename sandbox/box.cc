@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "sandbox/launch.h"
@@ -15,20 +16,21 @@ namespace wardcase::sandbox {
 namespace {
 
 // A process of that user and without a capability can signal its like alone, and at one moment all
-// of them: nobody forks beside it. It makes sure that we are not among them.
-void end_all_of(uid_t user) {
+// of them: nobody forks beside it. It makes sure that we are not among them. False: it could not.
+bool end_all_of(uid_t user) {
   const pid_t supervisor = ::getpid();
   const pid_t pid = ::fork();
   if (pid == 0) {
     const bool is_one_of_them = sys::set_groups_to_none() == 0 && sys::setresgid(user) == 0 &&
                                 sys::setresuid(user) == 0 && ::kill(supervisor, 0) < 0;
-    if (is_one_of_them) (void)::kill(-1, SIGKILL);
-    ::_exit(0);
+    const bool is_done = is_one_of_them && (::kill(-1, SIGKILL) == 0 || errno == ESRCH);
+    ::_exit(is_done ? 0 : 1);
   }
-  if (pid < 0) return;
+  if (pid < 0) return false;
   siginfo_t ended = {};
-  (void)sys::retry_eintr(
+  const int waited = sys::retry_eintr(
       [&]() noexcept { return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED); });
+  return waited == 0 && ended.si_code == CLD_EXITED && ended.si_status == 0;
 }
 
 }  // namespace
@@ -62,13 +64,10 @@ Box::~Box() {
 // Init has the box's id as well: a program that ends it, or holds it still, gains nothing by that.
 void Box::kill_init() const {
   if (init <= 0) return;
-  if (ends_by_itself && only_user == 0) {
-    (void)::shutdown(life.get(), SHUT_RDWR);
-    (void)::shutdown(setup.get(), SHUT_WR);  // it may still wait to be let go
-    return;
-  }
-  if (ends_by_itself) end_all_of(only_user);
-  sys::kill_child(init_pidfd.get());
+  const bool has_ended_all = only_user != 0 && end_all_of(only_user);
+  if (!ends_by_itself || has_ended_all) return sys::kill_child(init_pidfd.get());
+  (void)::shutdown(life.get(), SHUT_RDWR);
+  (void)::shutdown(setup.get(), SHUT_WR);  // it may still wait to be let go
 }
 
 void Box::abandon_init() {
@@ -81,7 +80,7 @@ void Box::reap() {
   siginfo_t ended = {};
   const auto id = static_cast<id_t>(std::exchange(init, -1));
   (void)sys::retry_eintr([&]() noexcept { return ::waitid(P_PID, id, &ended, WEXITED); });
-  if (ends_by_itself && only_user != 0) end_all_of(only_user);
+  if (only_user != 0) (void)end_all_of(only_user);  // whom it may have left
 }
 
 std::string_view Box::text(Offset at) const {

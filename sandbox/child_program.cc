@@ -10,6 +10,7 @@
 #include "sandbox/child.h"
 #include "sandbox/notified_answers.h"
 #include "sandbox/sys/kernel.h"
+#include "sandbox/sys/retry.h"
 
 namespace wardcase::sandbox {
 namespace {
@@ -71,7 +72,8 @@ int offer_to_oom_killer(Child& child) noexcept {
   const auto fd = static_cast<int>(
       sys::call(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0));
   if (fd < 0) return errno;
-  const int error = ::write(fd, "1000", 4) < 0 ? errno : 0;
+  const auto written = sys::retry_eintr([&]() noexcept { return ::write(fd, "1000", 4); });
+  const int error = written < 0 ? errno : 0;
   (void)::close(fd);
   return error;
 }

@@ -117,12 +117,12 @@ sys::Result<sandbox::IdLease> Host::lease_id_to_become() {
 
 sys::Result<sandbox::PrivateDirectory> Host::make_private_directory(const sandbox::BoxIds& ids,
                                                                     std::string* unswept_because) {
-  const auto locked = be_locked();
   // Users without a home are many in containers. Theirs is removed after the run all the same.
-  if (!locked) {
-    *unswept_because = locked.error().message();
+  if (const auto place = sandbox::runtime_directory(); !place) {
+    *unswept_because = place.error().message();
     return sandbox::PrivateDirectory::make(make_id("sup_"), ids);
   }
+  if (auto locked = be_locked(); !locked) return tl::unexpected(locked.error());
   return sandbox::PrivateDirectory::make(lock_->name() + "." + std::to_string(next_directory_++),
                                          ids);
 }

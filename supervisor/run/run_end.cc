@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kGiveUp{10};  // after SIGKILL: a process in D st
 constexpr milliseconds kRemovalPause{1};
 constexpr int kRemovalTries = 2000;
 constexpr milliseconds kRemovalSlice{5};
+constexpr int kDirectoryTries = 3;           // what fails may be a passing want of memory
 constexpr unsigned long kForkNoExec = 0x40;  // PF_FORKNOEXEC, include/linux/sched.h
 
 }  // namespace
@@ -285,12 +286,10 @@ void Run::Impl::remove_cgroup() {
 void Run::Impl::remove_directory() {
   if (!made.directory) return hand_over();
   const auto gone = made.directory->remove_for(kRemovalSlice);
-  if (gone && !*gone) {
-    loop.post([this] { remove_directory(); });
-    return;
-  }
-  if (!gone) host.leave_to_sweep();
-  hand_over();
+  const bool has_failed = !gone && ++directory_failures >= kDirectoryTries;
+  if (has_failed) host.leave_to_sweep();
+  if (has_failed || (gone && *gone)) return hand_over();
+  loop.post([this] { remove_directory(); });
 }
 
 void Run::Impl::hand_over() {

@@ -152,6 +152,7 @@ struct Run::Impl {
   bool has_fresh_oom = false;  // where the run goes on: the kernel ended a process just now
   std::unique_ptr<WorkspaceQuota> quota;  // nullptr: nothing of the host can be written to
   int removal_tries = 0;
+  int directory_failures = 0;
 
   RunRecord record;
   std::optional<EncodingFallback> fallback;

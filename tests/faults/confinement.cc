@@ -40,7 +40,10 @@ std::string status_of(const fs::path& process) {
                                      [&](const char* name) { return line.starts_with(name); });
     if (!is_kept) continue;
     // Of the pid only its depth and its number inside stay.
-    if (line.starts_with("NSpid:")) line = "NSpid: " + line.substr(line.rfind('\t') + 1);
+    if (line.starts_with("NSpid:")) {
+      const bool is_inside = line.find('\t') != line.rfind('\t');
+      line = "NSpid: " + (is_inside ? line.substr(line.rfind('\t') + 1) : "the host's");
+    }
     kept += line + "\n";
   }
   return kept;

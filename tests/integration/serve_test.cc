@@ -204,6 +204,7 @@ TEST_P(Serve, RunsBeyondTheirNumberWaitAndThenAreRefused) {
   EXPECT_EQ(refused.json().text("code"), "queue_full");
   EXPECT_TRUE(refused.json().is_true("retryable"));
   EXPECT_EQ(refused.header("Retry-After"), "1");
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // so that the wait shows
   first.hang_up();
   const Record record = second.receive().json();
   EXPECT_EQ(record.out(), "next\n");
