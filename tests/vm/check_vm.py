@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -163,6 +164,8 @@ def check_skips(build):
 
 
 def main():
+    # As for Ctrl-C: whoever ends us does not mean to leave guests behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     arguments = sys.argv[1:]
     if len(arguments) < 2 or arguments[0] not in (*machine.ENGINES, "skips"):
         sys.exit(__doc__)
