@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/state_lock.h"
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/retry.h"
 #include "sandbox/user_namespace.h"
@@ -188,9 +189,10 @@ sys::Result<IdPool> IdPool::make(const std::function<sys::Status(pid_t)>& map) {
 sys::Status make_id_pool(uid_t user, gid_t group, const IdRange& ids,
                          const std::string& directory) {
   const std::string path = path_of(user, directory);
-  if (ids.count == 0 || ids.has(user) || ids.has(group) || ids.has(0)) {
-    return tl::unexpected(about(path, sys::plain_error("the ids must be free: not root's, not "
-                                                       "the user's own")));
+  if (ids.count == 0 || ids.has(user) || ids.has(group) || ids.has(0) ||
+      ids.overlaps({IdLease::kPoolFirst, IdLease::kPoolCount})) {
+    return tl::unexpected(about(path, sys::plain_error("the ids must be free: not root's, nor its "
+                                                       "boxes', nor the user's own")));
   }
   NamespaceHolder holder;
   auto made = holder.start(user, group);

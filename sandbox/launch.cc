@@ -291,7 +291,6 @@ sys::Status offer_to_oom_killer(pid_t init) {
   return sys::write_file(AT_FDCWD, path.c_str(), "1000");
 }
 
-// Without a pid namespace init must outlive the others: the program sees to itself.
 sys::Status release(Box& box, const BoxIds& ids) {
   // Without a pid namespace init must outlive the others: the program sees to itself.
   if (!ids.is_unmapped) {

@@ -21,6 +21,9 @@ struct IdRange {
   std::uint32_t count = 0;
 
   [[nodiscard]] bool has(std::uint32_t id) const { return id >= first && id - first < count; }
+  [[nodiscard]] bool overlaps(const IdRange& other) const {
+    return count > 0 && other.count > 0 && (has(other.first) || other.has(first));
+  }
 };
 
 // Host ids that were given to somebody, by name or number (subuid(5)).

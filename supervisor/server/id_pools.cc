@@ -33,6 +33,24 @@ sys::Result<User> find_user(const std::string& who) {
   return tl::unexpected(sys::plain_error("there is no user '" + who + "'"));
 }
 
+// Ids that root names: another's boxes, or his containers, would be the same users of the host.
+sys::Status refuse_ids_of_others(uid_t user, const sandbox::IdRange& ids) {
+  const auto passwd = sys::read_file(AT_FDCWD, "/etc/passwd");
+  const std::string name = sandbox::find_user_name(passwd.value_or(""), user);
+  for (const char* path : {"/etc/subuid", "/etc/subgid"}) {
+    auto text = sys::read_file(AT_FDCWD, path);
+    if (!text && text.error().code == ENOENT) continue;
+    if (!text) return tl::unexpected(std::move(text).error());
+    for (const auto& given : sandbox::parse_subordinate_ids(*text)) {
+      const bool is_own = given.owner == name || given.owner == std::to_string(user);
+      if (is_own || !given.range.overlaps(ids)) continue;
+      return tl::unexpected(sys::plain_error(std::string(path) + " gives some of these ids to '" +
+                                             given.owner + "'"));
+    }
+  }
+  return {};
+}
+
 // systemd gives even a privileged step of a unit with such settings a mount namespace of its
 // own: a mount made there is gone with it. Where process 1 has more rights than we it can't
 // be looked at; what we make then is seen from where we are.
@@ -61,6 +79,7 @@ sys::Status make_ids(const std::string& who, const std::optional<sandbox::IdRang
   const auto range =
       ids ? sys::Result<sandbox::IdRange>(*ids) : sandbox::read_subordinate_ids(user->id);
   if (!range) return tl::unexpected(range.error());
+  if (auto free = refuse_ids_of_others(user->id, *range); !free) return free;
   if (auto entered = enter_mounts_of_all(); !entered) return entered;
   return sandbox::make_id_pool(user->id, user->group, *range);
 }

@@ -40,6 +40,23 @@ tl::unexpected<Problem> broken(const sys::Error& error) {
   return refuse(500, "configuration", "", error.message());
 }
 
+bool has_namespaces(const Configuration& configuration) {
+  return configuration.policy.confinement->value == policies::Confinement::namespaces;
+}
+
+// A box without namespaces runs beside the service, under its id: that is chosen by who runs it.
+Settled keep_namespaces(const RunRequest& request, const ConfigPlaces& places,
+                        const Configuration& configuration) {
+  if (!request.policy || has_namespaces(configuration)) return {};
+  const auto own = load_configuration(places, policy_variable());
+  if (!own) return broken(own.error());
+  if (!has_namespaces(*own)) return {};
+  return refuse(422, "policy_refused", "policy",
+                "policy: '" + *request.policy +
+                    "' makes boxes without namespaces, which only who runs this service can "
+                    "choose, by WARDCASE_POLICY");
+}
+
 Settled read_configuration(const RunRequest& request, Configuration& configuration) {
   ConfigPlaces places = config_places();
   places.project.clear();  // where a service was started says nothing of who asks
@@ -56,6 +73,7 @@ Settled read_configuration(const RunRequest& request, Configuration& configurati
   auto loaded = load_configuration(places, asked);
   if (!loaded) return broken(loaded.error());
   configuration = *std::move(loaded);
+  if (auto kept = keep_namespaces(request, places, configuration); !kept) return kept;
   for (const std::string& name : request.allowed_syscalls) {
     if (auto allowed = allow_calls("allow_syscalls", name, configuration); !allowed) {
       return refuse(422, "policy_refused", "allow_syscalls", allowed.error().message());

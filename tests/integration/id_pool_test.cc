@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sandbox/state_lock.h"
 #include "tests/support/wardcase_command.h"
 
 namespace wardcase::test {
@@ -206,6 +207,8 @@ TEST_F(IdPools, AreNotMadeOfIdsThatAreInUse) {
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {kOrdinaryUid - 1, 10}));
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {0, 10}));
   EXPECT_FALSE(sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {100'000, 0}));
+  EXPECT_FALSE(
+      sandbox::make_id_pool(kOrdinaryUid, kOrdinaryUid, {sandbox::IdLease::kPoolFirst - 5, 10}));
 }
 
 TEST_F(IdPools, CanBeReachedWhateverTheUmaskOfTheirMaker) {

@@ -120,6 +120,7 @@ TEST_P(Serve, WrongRequestsAreRefusedByNameWithWhatToWrite) {
            {bash(R"("policy": "strct")"), 400, "invalid_field", "it is one of"},
            {bash(R"("network": "all")"), 400, "invalid_field", "write none or host"},
            {bash(R"("network": "host", "policy": "strict")"), 422, "policy_refused", "network: "},
+           {bash(R"("policy": "landlock-only")"), 422, "policy_refused", "without namespaces"},
            {bash(R"("allow_syscalls": ["ptrce"])"), 422, "policy_refused", "'ptrace'"},
            {bash(R"("limits": {"timeout": 1})"), 400, "unknown_field", "did you mean 'timeout_ms'"},
            {bash(R"("limits": {"timeout_ms": 0})"), 422, "limit_refused", "minimum is"},
@@ -209,6 +210,15 @@ TEST_P(Serve, RunsBeyondTheirNumberWaitAndThenAreRefused) {
   const Record record = second.receive().json();
   EXPECT_EQ(record.out(), "next\n");
   EXPECT_GT(record.number("queued_ms"), 0);
+}
+
+// As in a container that forbids namespaces.
+TEST_P(Serve, ABoxWithoutNamespacesIsForWhoRunsTheServiceToChoose) {
+  const Service service(caller(), {}, "WARDCASE_POLICY=landlock-only");
+  const Record record = service.run(code_body("bash", "echo on", R"("policy": "landlock-only")"));
+  if (record.status() == "setup_failed") GTEST_SKIP() << record.text("error");
+  EXPECT_EQ(record.out(), "on\n") << record;
+  EXPECT_TRUE(record.is_degraded("pid_namespace"));
 }
 
 TEST_P(Serve, AClientThatGoesAwayEndsItsRun) {

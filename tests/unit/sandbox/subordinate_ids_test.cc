@@ -50,6 +50,15 @@ TEST(SubordinateIds, AreLookedUpByTheNameOfANumber) {
   EXPECT_EQ(find_user_name("", 0), "");
 }
 
+TEST(SubordinateIds, OverlapWhereTheyShareOne) {
+  const IdRange range = {100, 10};
+  EXPECT_TRUE(range.overlaps({109, 1}));
+  EXPECT_TRUE(range.overlaps({0, 4'000'000'000}));
+  EXPECT_FALSE(range.overlaps({110, 5}));
+  EXPECT_FALSE(range.overlaps({95, 5}));
+  EXPECT_FALSE(range.overlaps({105, 0}));
+}
+
 TEST(SubordinateIds, MayReachTheLastIdThereIs) {
   EXPECT_EQ(find_common_range(Ranges{{4'294'967'000, 295}}, Ranges{{4'294'967'290, 4'000'000}}),
             (IdRange{4'294'967'290, 5}));
