@@ -11,6 +11,7 @@
 #include "policies/spelling.h"
 #include "supervisor/run/json_text.h"
 #include "supervisor/run/record_parts.h"
+#include "supervisor/server/json_members.h"
 
 namespace wardcase::supervisor {
 
@@ -35,7 +36,7 @@ struct Most {
 // them with their pointers no more than a quarter of the usual stack.
 constexpr std::size_t kWordExtra = 1 + sizeof(char*);
 constexpr Most kMostArguments = {4096, (128 << 10) - 1, 2 << 20};
-constexpr Most kMostVariables = {1024, (128 << 10) - 1, 2 << 20};
+constexpr Most kMostVariables = {kMostMembers, (128 << 10) - 1, 2 << 20};
 // There are fewer calls.
 constexpr Most kMostCalls = {512, 256, 32 << 10};
 
@@ -378,6 +379,9 @@ tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
   const json::value parsed = json::parse({body.data(), body.size()}, error);
   if (error) return refuse("invalid_json", "", "the body is not JSON: " + error.message());
   if (!parsed.is_object()) return refuse("invalid_json", "", "the body is not a JSON object");
+  if (const auto name = find_repeated_member(body)) {
+    return refuse("invalid_json", "", "the member " + shown(*name) + " stands there twice");
+  }
   RunRequest request;
   for (const auto& [key, value] : parsed.get_object()) {
     const std::string_view name(key.data(), key.size());

@@ -75,5 +75,24 @@ TEST(RunRequest, TakesMoreMemoryThanItsLetters) {
   EXPECT_GE(held(with_code(R"("stdin": ")" + std::string(1 << 20, 'x') + "\"")), least + (1 << 20));
 }
 
+TEST(RunRequest, HasNoMemberTwice) {
+  const auto refusal = [](const std::string& more) {
+    const auto request = parse_run_request(with_code(more));
+    return request ? "" : request.error().code + ": " + request.error().detail;
+  };
+  EXPECT_EQ(refusal(R"("env": {"code": "x", "A": "1"}, "files": {"A": "1"})"), "");
+  EXPECT_EQ(refusal(R"("code": "true")"), "invalid_json: the member 'code' stands there twice");
+  EXPECT_EQ(refusal(R"("co\u0064e": "true")"),
+            "invalid_json: the member 'code' stands there twice");
+  EXPECT_EQ(refusal(R"("env": {"A": "1", "B": "2", "A": "1"})"),
+            "invalid_json: the member 'A' stands there twice");
+  std::string many = variables(1024, "");
+  many.back() = ',';
+  EXPECT_EQ(refusal(R"("env": )" + many + R"("V1023": ""})"),
+            "invalid_json: the member 'V1023' stands there twice");
+  EXPECT_EQ(refusal(R"("env": )" + many + R"("V": "", "V": ""})"),
+            "invalid_field: env: are more than 1024");
+}
+
 }  // namespace
 }  // namespace wardcase::supervisor
