@@ -83,6 +83,7 @@ sys::Status open_call(SyscallChanges& changes, const std::string& call, const st
   if (std::ranges::find(changes.denied, call, &SyscallRule::name) != changes.denied.end()) {
     return refuse("denies it (syscalls.deny)");
   }
+  if (has(changes.opened, call)) return {};
   if (has(changes.openable, call)) {
     changes.lifted.push_back(call);
     changes.allowed.push_back(call);

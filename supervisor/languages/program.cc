@@ -49,8 +49,8 @@ tl::unexpected<ProgramFailure> no_content(const std::string& name, const sys::Er
     case EFBIG:
       return invalid(what + error.what);
     default:
-      return tl::unexpected(
-          ProgramFailure{RunStatus::setup_failed, std::nullopt, what + error.message()});
+      return tl::unexpected(ProgramFailure{RunStatus::setup_failed, std::nullopt,
+                                           what + error.message(), error.code});
   }
 }
 
@@ -155,7 +155,7 @@ Filled show_etc(RunSpec& spec) {
       if (error) {
         const sys::Error failed = {error.value(), "look at '" + std::string(path) + "'"};
         return tl::unexpected(
-            ProgramFailure{RunStatus::setup_failed, std::nullopt, failed.message()});
+            ProgramFailure{RunStatus::setup_failed, std::nullopt, failed.message(), failed.code});
       }
       spec.system_mounts.push_back(
           {real.string(), std::string(path), policies::MountMode::read_only});
@@ -186,7 +186,7 @@ Filled fill_program(const ProgramSource& source, const std::vector<std::string>&
   if (source.kind != Kind::file && spec.language == "python" && find_workspace(spec) != nullptr) {
     set_variable(spec.environment, "PYTHONPATH=/box");
   }
-  for (const std::string& variable : variables) set_variable(spec.environment, variable);
+  set_variables(spec.environment, variables);
   return {};
 }
 

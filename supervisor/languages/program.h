@@ -34,6 +34,7 @@ struct ProgramFailure {
   RunStatus status;              // cannot_execute, invalid_request or setup_failed
   std::optional<int> exit_code;  // cannot_execute: 126 or 127
   std::string error;             // one sentence
+  int code = 0;                  // errno of setup_failed
 };
 
 // Fills in what `spec` runs: language, argv, files, environment, and the

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <unordered_map>
 
 #include "policies/language.h"
 #include "supervisor/run/run_spec.h"
@@ -34,10 +35,27 @@ std::uint64_t heap_mebibytes(std::uint64_t memory_bytes) {
   return std::max<std::uint64_t>(1, memory_bytes / 4 * 3 >> 20);
 }
 
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('=') + 1);
+}
+
 }  // namespace
 
+void set_variables(std::vector<std::string>& environment, std::span<const std::string> variables) {
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < environment.size(); ++i) places.emplace(name_of(environment[i]), i);
+  for (const std::string& variable : variables) {
+    const auto [place, is_new] = places.emplace(name_of(variable), environment.size());
+    if (is_new) {
+      environment.push_back(variable);
+    } else {
+      environment[place->second] = variable;
+    }
+  }
+}
+
 void set_variable(std::vector<std::string>& environment, std::string_view variable) {
-  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  const std::string_view name = name_of(variable);
   const auto found = std::ranges::find_if(
       environment, [&](const std::string& other) { return other.starts_with(name); });
   if (found == environment.end()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,8 @@ enum class Audience : std::uint8_t { nobody, at_terminal };
 
 // Sets "NAME=VALUE" in place of an earlier value of NAME.
 void set_variable(std::vector<std::string>& environment, std::string_view variable);
+
+// The same for many, in time that grows with their number alone.
+void set_variables(std::vector<std::string>& environment, std::span<const std::string> variables);
 
 }  // namespace wardcase::supervisor

@@ -166,6 +166,9 @@ void Connection::refuse(const HttpResponse& response) {
   if (phase_ == Phase::closed || phase_ == Phase::writing || phase_ == Phase::lingering) return;
   output_ = response_head(response, Afterwards::close) + response.body;
   is_last_ = true;
+  // Nobody will read what came of the request.
+  reader_ = RequestReader(rules_.most);
+  input_ = std::string();
   begin_writing();
 }
 

@@ -66,15 +66,16 @@ class Connection {
   [[nodiscard]] Transport transport() const { return transport_; }
   // Nothing of a request is here, and no answer is due or under way.
   [[nodiscard]] bool is_idle() const { return phase_ == Phase::idle; }
+  // A part of a request is here.
+  [[nodiscard]] bool is_arriving() const { return phase_ == Phase::head || phase_ == Phase::body; }
   // A request is being answered.
   [[nodiscard]] bool is_answering() const {
     return phase_ == Phase::answering || phase_ == Phase::writing;
   }
   [[nodiscard]] Clock::time_point idle_since() const { return idle_since_; }
-  // What is here of a request that is still arriving, and of an answer that was not taken yet.
+  // What is here of a request that is still arriving, and of an answer until all of it was taken.
   [[nodiscard]] std::size_t held_request() const { return input_.size() + reader_.held(); }
-  [[nodiscard]] std::size_t held_answer() const { return output_.size() - written_; }
-  [[nodiscard]] Clock::time_point answered_at() const { return answer_began_; }
+  [[nodiscard]] std::size_t held_answer() const { return output_.size(); }
 
  private:
   enum class Phase : std::uint8_t { idle, head, body, answering, writing, lingering, closed };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -24,9 +25,13 @@ namespace {
 
 using Settled = tl::expected<void, Problem>;
 
+constexpr int kRetrySeconds = 1;
 constexpr std::uint64_t kMilli = 1000;
 // A service runs many at a time: none gets more unless it asks.
 constexpr std::uint64_t kServiceMillicpus = kMilli;
+// Of a stream. A record has up to twelve times as much in it, and nobody else is served while it
+// is made.
+constexpr std::uint64_t kMostCapture = 8 << 20;
 
 tl::unexpected<Problem> refuse(int status, std::string code, std::string field,
                                const std::string& what) {
@@ -35,8 +40,16 @@ tl::unexpected<Problem> refuse(int status, std::string code, std::string field,
   return tl::unexpected(std::move(problem));
 }
 
-// The fault of nobody who asks.
+// Descriptors or memory are used up.
+bool is_shortage(int code) { return code == EMFILE || code == ENFILE || code == ENOMEM; }
+
+// The fault of nobody who asks; what others hold now may be there for the next.
 tl::unexpected<Problem> broken(const sys::Error& error) {
+  if (is_shortage(error.code)) {
+    Problem problem = {503, "too_busy", error.message()};
+    problem.retry_after_seconds = kRetrySeconds;
+    return tl::unexpected(std::move(problem));
+  }
   return refuse(500, "configuration", "", error.message());
 }
 
@@ -82,6 +95,13 @@ Settled read_configuration(const RunRequest& request, Configuration& configurati
   return {};
 }
 
+// What the configuration has for all is lowered to what a service can answer with.
+void bound_capture(policies::Limits& limits) {
+  const auto most = limits.maximum(policies::LimitId::capture).value;
+  if (most && *most <= kMostCapture) return;
+  limits.set_maximum(policies::LimitId::capture, {kMostCapture, "the service's own"});
+}
+
 Settled settle_limits(const RunRequest& request, const Configuration& configuration,
                       const Host& host, policies::Limits& limits) {
   limits = policies::limits_of(configuration.policy);
@@ -91,6 +111,7 @@ Settled settle_limits(const RunRequest& request, const Configuration& configurat
     has_cpus = has_cpus || row.id == policies::LimitId::cpus;
   });
   if (!taken) return broken(taken.error());
+  bound_capture(limits);
   if (!has_cpus) limits.set_default(policies::LimitId::cpus, kServiceMillicpus);
   for (const policies::LimitRow& row : policies::limit_table()) {
     const RunRequest::Limit& asked = request.limits[static_cast<std::size_t>(row.id)];
@@ -102,6 +123,10 @@ Settled settle_limits(const RunRequest& request, const Configuration& configurat
     const std::uint64_t host_millicpus = host.cpus().size() * kMilli;
     if (row.id == policies::LimitId::cpus && *asked > host_millicpus) {
       return refused(field + ": this host has " + std::to_string(host.cpus().size()));
+    }
+    if (row.id == policies::LimitId::capture && *asked > kMostCapture) {
+      return refused(field + ": a service keeps " + std::to_string(kMostCapture) +
+                     " bytes of a stream at most");
     }
     if (auto checked = policies::check_limit(row, field, *asked, limits.maximum(row.id));
         !checked) {
@@ -172,6 +197,9 @@ Settled settle_program(const RunRequest& request, const policies::Policy& policy
   const auto filled = fill_program(source_of(request), variables,
                                    static_cast<unsigned>(host.cpus().size()), run.spec);
   if (filled) return {};
+  if (is_shortage(filled.error().code)) {
+    return broken({filled.error().code, "make the program's file"});
+  }
   if (filled.error().status == RunStatus::invalid_request) {
     return refuse(400, "invalid_field", request.language ? "language" : "", filled.error().error);
   }

@@ -36,7 +36,7 @@ class RunQueue {
   struct Most {
     std::size_t running = 2;
     std::size_t waiting = 256;
-    std::uint64_t waiting_bytes = 256 << 20;  // of the requests that wait
+    std::uint64_t waiting_bytes = 256 << 20;  // of what waits
   };
   using Ticket = std::uint64_t;
   // nullptr: it never began, as the queue was drained.

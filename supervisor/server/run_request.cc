@@ -11,6 +11,7 @@
 #include "policies/spelling.h"
 #include "supervisor/run/json_text.h"
 #include "supervisor/run/record_parts.h"
+#include "supervisor/server/json_members.h"
 
 namespace wardcase::supervisor {
 
@@ -24,6 +25,20 @@ constexpr std::size_t kMostFiles = 256;
 constexpr std::size_t kLongestName = 255;  // of one part of a path
 constexpr std::size_t kLongestPath = 1024;
 constexpr std::size_t kShownBytes = 64;
+
+// A list of words: what one may have, and all of them.
+struct Most {
+  std::size_t words;
+  std::size_t word_bytes;
+  std::size_t bytes;
+};
+// As execve(2) counts: with its zero byte no word may have more (MAX_ARG_STRLEN), and all of
+// them with their pointers no more than a quarter of the usual stack.
+constexpr std::size_t kWordExtra = 1 + sizeof(char*);
+constexpr Most kMostArguments = {4096, (128 << 10) - 1, 2 << 20};
+constexpr Most kMostVariables = {kMostMembers, (128 << 10) - 1, 2 << 20};
+// There are fewer calls.
+constexpr Most kMostCalls = {512, 256, 32 << 10};
 
 tl::unexpected<Problem> refuse(std::string code, std::string field, const std::string& what) {
   Problem problem = {400, std::move(code), field.empty() ? what : field + ": " + what};
@@ -56,15 +71,36 @@ Read read_word(const std::string& field, const json::value& value, std::string& 
   return read;
 }
 
-Read read_words(const std::string& field, const json::value& value,
+// Looked at before the work that many words make.
+Read check_count(const std::string& field, std::size_t count, const Most& most) {
+  if (count <= most.words) return {};
+  return invalid(field, "are more than " + std::to_string(most.words));
+}
+
+Read check_sizes(const std::string& field, const std::vector<std::string>& words,
+                 const Most& most) {
+  std::size_t bytes = 0;
+  for (const std::string& word : words) {
+    if (word.size() > most.word_bytes) {
+      return invalid(field,
+                     shown(word) + " has more than " + std::to_string(most.word_bytes) + " bytes");
+    }
+    bytes += word.size() + kWordExtra;
+  }
+  if (bytes <= most.bytes) return {};
+  return invalid(field, "have more than " + std::to_string(most.bytes) + " bytes in all");
+}
+
+Read read_words(const std::string& field, const json::value& value, const Most& most,
                 std::vector<std::string>& words) {
   if (!value.is_array()) return invalid(field, "write a list of strings");
+  if (auto counted = check_count(field, value.get_array().size(), most); !counted) return counted;
   for (const json::value& each : value.get_array()) {
     words.emplace_back();
     auto read = read_word(field + "[" + std::to_string(words.size() - 1) + "]", each, words.back());
     if (!read) return read;
   }
-  return {};
+  return check_sizes(field, words, most);
 }
 
 Read read_switch(const std::string& field, const json::value& value, bool& is_on) {
@@ -85,16 +121,18 @@ Read read_bytes(const std::string& field, const json::value& value, std::string&
 
 Read read_environment(const json::value& value, RunRequest& request) {
   if (!value.is_object()) return invalid("env", "write an object of names and values");
-  for (const auto& [key, each] : value.get_object()) {
+  const json::object& variables = value.get_object();
+  if (auto counted = check_count("env", variables.size(), kMostVariables); !counted) return counted;
+  for (const auto& [key, each] : variables) {
     const std::string name(key);
     if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
       return invalid("env", shown(name) + " is no name of a variable");
     }
     std::string text;
-    if (auto read = read_word("env." + name, each, text); !read) return read;
+    if (auto read = read_word("env." + name.substr(0, kShownBytes), each, text); !read) return read;
     request.environment.push_back(name + "=" + text);
   }
-  return {};
+  return check_sizes("env", request.environment, kMostVariables);
 }
 
 // "": it can be a file's below /box.
@@ -240,8 +278,9 @@ struct Field {
 constexpr Field kFields[] = {
     {"language", [](const auto& v, auto& r) { return keep("language", v, r.language); }},
     {"code", [](const auto& v, auto& r) { return read_text("code", v, r.code.emplace()); }},
-    {"argv", [](const auto& v, auto& r) { return read_words("argv", v, r.argv); }},
-    {"args", [](const auto& v, auto& r) { return read_words("args", v, r.arguments); }},
+    {"argv", [](const auto& v, auto& r) { return read_words("argv", v, kMostArguments, r.argv); }},
+    {"args",
+     [](const auto& v, auto& r) { return read_words("args", v, kMostArguments, r.arguments); }},
     {"stdin", [](const auto& v, auto& r) { return read_text("stdin", v, r.input.emplace()); }},
     {"stdin_base64",
      [](const auto& v, auto& r) { return read_bytes("stdin_base64", v, r.input.emplace()); }},
@@ -263,7 +302,9 @@ constexpr Field kFields[] = {
     {"encoding_fallback",
      [](const auto& v, auto& r) { return keep("encoding_fallback", v, r.encoding_fallback); }},
     {"allow_syscalls",
-     [](const auto& v, auto& r) { return read_words("allow_syscalls", v, r.allowed_syscalls); }},
+     [](const auto& v, auto& r) {
+       return read_words("allow_syscalls", v, kMostCalls, r.allowed_syscalls);
+     }},
 };
 
 // What the command line has for files and directories of the host.
@@ -299,6 +340,13 @@ Read check_program(const json::object& body, const RunRequest& request) {
   if (has_argv && (request.argv.empty() || request.argv.front().empty())) {
     return invalid("argv", "begins with the program; name it");
   }
+  std::vector<std::string> words = has_argv ? request.argv : request.arguments;
+  words.insert(words.end(), request.environment.begin(), request.environment.end());
+  if (auto sized = check_sizes(has_argv ? "argv" : "args", words, kMostArguments); !sized) {
+    return invalid(
+        has_argv ? "argv" : "args",
+        "have, with env, more than " + std::to_string(kMostArguments.bytes) + " bytes in all");
+  }
   if (body.contains("stdin") && body.contains("stdin_base64")) {
     return invalid("stdin", "give stdin or stdin_base64, not both");
   }
@@ -307,11 +355,33 @@ Read check_program(const json::object& body, const RunRequest& request) {
 
 }  // namespace
 
+std::uint64_t held_bytes(const RunRequest& request) {
+  constexpr std::uint64_t kRun = 64 << 10;  // what each has, as its policy
+  constexpr std::uint64_t kWord = 64;       // beside its letters
+  constexpr std::uint64_t kPage = 4096;
+  const auto in_memory = [](std::uint64_t bytes) {  // with the kernel's part of a file
+    return (bytes + kPage - 1) / kPage * kPage + kPage;
+  };
+  std::uint64_t held = kRun + request.cwd.size();
+  for (const auto* words : {&request.argv, &request.arguments, &request.environment}) {
+    for (const std::string& word : *words) held += word.size() + kWord;
+  }
+  for (const RunRequest::File& file : request.files) {
+    held += file.name.size() + kWord + in_memory(file.content.size());
+  }
+  if (request.code) held += in_memory(request.code->size());
+  if (request.input) held += in_memory(request.input->size());
+  return held;
+}
+
 tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
   json::error_code error;
   const json::value parsed = json::parse({body.data(), body.size()}, error);
   if (error) return refuse("invalid_json", "", "the body is not JSON: " + error.message());
   if (!parsed.is_object()) return refuse("invalid_json", "", "the body is not a JSON object");
+  if (const auto name = find_repeated_member(body)) {
+    return refuse("invalid_json", "", "the member " + shown(*name) + " stands there twice");
+  }
   RunRequest request;
   for (const auto& [key, value] : parsed.get_object()) {
     const std::string_view name(key.data(), key.size());

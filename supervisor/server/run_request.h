@@ -46,4 +46,7 @@ struct RunRequest {
 // Errors name the field, what is wrong with it and what to write.
 [[nodiscard]] tl::expected<RunRequest, Problem> parse_run_request(std::string_view body);
 
+// Memory that its run takes while it waits.
+[[nodiscard]] std::uint64_t held_bytes(const RunRequest& request);
+
 }  // namespace wardcase::supervisor

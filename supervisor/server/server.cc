@@ -99,35 +99,38 @@ void Server::on_request(Connection& connection, HttpRequest request) {
 
 // Whoever holds most makes room: many who send much must not keep out those who send little.
 void Server::on_growth() {
-  std::size_t held = 0;
-  Connection* largest = nullptr;
-  for (const auto& [connection, client] : clients_) {
-    held += connection->held_request();
-    if (largest == nullptr || connection->held_request() > largest->held_request()) {
-      largest = connection;
+  while (true) {
+    std::size_t held = 0;
+    Connection* largest = nullptr;
+    for (const auto& [connection, client] : clients_) {
+      held += connection->held_request();
+      if (!connection->is_arriving()) continue;
+      if (largest == nullptr || connection->held_request() > largest->held_request()) {
+        largest = connection;
+      }
     }
+    if (held <= rules_.held || largest == nullptr) return;
+    largest->refuse(
+        to_response({503, "too_busy", "too much of requests is held already", "", kRetrySeconds}));
   }
-  if (held <= rules_.held) return;
-  largest->refuse(
-      to_response({503, "too_busy", "too much of requests is held already", "", kRetrySeconds}));
 }
 
-// Whoever has been taking his answer for longest goes, and never the last one.
+// Whoever has the longest answer goes, and never the last one.
 void Server::limit_answers() {
   while (true) {
     std::size_t held = 0;
     std::size_t takers = 0;
-    Connection* oldest = nullptr;
+    Connection* largest = nullptr;
     for (const auto& [connection, client] : clients_) {
       if (connection->held_answer() == 0) continue;
       held += connection->held_answer();
       ++takers;
-      if (oldest == nullptr || connection->answered_at() < oldest->answered_at()) {
-        oldest = connection;
+      if (largest == nullptr || connection->held_answer() > largest->held_answer()) {
+        largest = connection;
       }
     }
     if (held <= rules_.held || takers < 2) return;
-    oldest->close();
+    largest->close();
   }
 }
 

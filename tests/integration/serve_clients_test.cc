@@ -3,6 +3,7 @@
 // Clients of the service that are wrong, slow, too many or gone: none of them ends it, or
 // keeps it from the others.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "tests/support/serving.h"
 
@@ -130,19 +131,29 @@ TEST_P(ServeClients, WhoTakesNoAnswerHoldsUpNobodyAndIsHungUpOn) {
 }
 
 // What clients make the service hold is bounded in all, not for each of them alone.
-TEST_P(ServeClients, OfAnswersThatNobodyTakesTheOldestGoes) {
+TEST_P(ServeClients, OfAnswersThatNobodyTakesTheLongestGoes) {
   const Service service = start({"--max-held", "2m"});
-  const std::string body =
-      code_body("bash", "head -c 4M /dev/zero", R"("limits": {"capture_bytes": 4194304})");
-  HttpClient first = service.client();
-  HttpClient second = service.client();
-  ASSERT_TRUE(first.send(run_request(body)));
+  const auto body = [](const std::string& size) {
+    return code_body("bash", "head -c " + size + " /dev/zero",
+                     R"("limits": {"capture_bytes": 4194304})");
+  };
+  HttpClient honest = service.client();
+  ASSERT_TRUE(honest.send(run_request(body("1M"))));
   // It begins to come, and the rest waits.
-  EXPECT_EQ(first.receive_head().status, 200);
-  ASSERT_TRUE(second.send(run_request(body)));
-  EXPECT_EQ(second.receive_head().status, 200);
-  EXPECT_TRUE(eventually([&] { return !first.send("x"); }));
-  EXPECT_TRUE(second.send("x"));
+  EXPECT_EQ(honest.receive_head().status, 200);
+  HttpClient later = service.client();
+  ASSERT_TRUE(later.send(run_request(body("4M"))));
+  EXPECT_TRUE(later.is_hung_up_on());
+  EXPECT_TRUE(honest.send("x"));
+  honest.hang_up();
+  HttpClient earlier = service.client();
+  ASSERT_TRUE(earlier.send(run_request(body("4M"))));
+  EXPECT_EQ(earlier.receive_head().status, 200);
+  HttpClient next = service.client();
+  ASSERT_TRUE(next.send(run_request(body("1M"))));
+  EXPECT_EQ(next.receive_head().status, 200);
+  EXPECT_TRUE(eventually([&] { return !earlier.send("x"); }));
+  EXPECT_TRUE(next.send("x"));
   expect_served(service);
 }
 
@@ -157,6 +168,50 @@ TEST_P(ServeClients, OfRequestsThatDoNotEndTheLongestIsRefused) {
   EXPECT_EQ(refused.status, 503) << refused;
   EXPECT_EQ(refused.json().text("code"), "too_busy");
   EXPECT_TRUE(small.send(" "));
+  expect_served(service);
+}
+
+TEST_P(ServeClients, WhenDescriptorsAreUsedUpTheyAreToldToComeAgain) {
+  Service service = start();
+  expect_served(service);
+  std::string files;
+  for (int i = 0; i < 256; ++i) {
+    files += (i == 0 ? "\"" : ", \"") + std::to_string(i) + R"(": "x")";
+  }
+  const std::string body = code_body("bash", "echo $(ls | wc -l)", "\"files\": {" + files + "}");
+  // Its owner may do so, whatever our root is.
+  const auto allow = [&](rlim_t descriptors) {
+    return Command::other(caller(),
+                          {"/usr/bin/prlimit", "--pid", std::to_string(service.process().pid()),
+                           "--nofile=" + std::to_string(descriptors) + ":"})
+        .finish()
+        .exit_code;
+  };
+  rlimit ours = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
+  ASSERT_EQ(allow(100), 0);
+  const HttpAnswer refused = service.client().post("/v1/runs", body);
+  EXPECT_EQ(refused.status, 503) << refused;
+  EXPECT_EQ(refused.json().text("code"), "too_busy");
+  EXPECT_EQ(refused.header("Retry-After"), "1");
+  ASSERT_EQ(allow(ours.rlim_max), 0);
+  EXPECT_NE(service.run(body).out(), "");
+}
+
+// A refused one reads its answer, and sends on; what it sent holds nothing any more.
+TEST_P(ServeClients, OfManyRequestsThatDoNotEndAsManyAreRefusedAsAreTooMuch) {
+  const Service service = start({"--max-held", "2m"});
+  std::vector<HttpClient> clients;
+  const std::string head = "POST /v1/runs HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n";
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(service.client());
+    (void)clients.back().send(head + std::string(1'500'000, ' '));
+  }
+  int refused = 0;
+  for (HttpClient& client : clients) {
+    if (client.receive(2s).status == 503) ++refused;
+  }
+  EXPECT_EQ(refused, 5);
   expect_served(service);
 }
 

@@ -125,6 +125,8 @@ TEST_P(Serve, WrongRequestsAreRefusedByNameWithWhatToWrite) {
            {bash(R"("limits": {"timeout": 1})"), 400, "unknown_field", "did you mean 'timeout_ms'"},
            {bash(R"("limits": {"timeout_ms": 0})"), 422, "limit_refused", "minimum is"},
            {bash(R"("limits": {"timeout_ms": 600001})"), 422, "limit_refused", "maximum is 600s"},
+           {bash(R"("limits": {"capture_bytes": 8388609})"), 422, "limit_refused",
+            "limits.capture_bytes: a service keeps 8388608 bytes"},
            {bash(R"("limits": {"timeout_ms": null})"), 422, "limit_refused", "can't be left out"},
            {bash(R"("limits": {"timeout_ms": 1.5})"), 400, "invalid_field", "whole number"},
            {bash(R"("limits": {"cpus": 9999})"), 422, "limit_refused",
@@ -260,6 +262,15 @@ TEST_P(Serve, ABrokenConfigurationIsToldAndMendedWithoutARestart) {
   EXPECT_TRUE(eventually([&] { return client.get("/readyz").status == 200; }) ||
               eventually([&] { return client.get("/readyz").status == 200; }));
   EXPECT_EQ(client.post("/v1/runs", R"({"argv": ["true"]})").json().number("limits.pids"), 99);
+}
+
+// A record is made while nobody else is served.
+TEST_P(Serve, KeepsNoMoreOfAStreamThanItCanAnswerWith) {
+  const Service service = {caller(), {}, "WARDCASE_CAPTURE=64m"};
+  const std::string body = R"({"argv": ["bash", "-c", "head -c 9M /dev/zero"], "base64": true})";
+  const Record record = service.run(body);
+  EXPECT_EQ(record.number("limits.capture_bytes"), 8 << 20);
+  EXPECT_LT(record.text("stdout_base64").size(), 12U << 20);
 }
 
 }  // namespace
