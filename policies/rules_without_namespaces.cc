@@ -69,12 +69,19 @@ void protect_processes(RuleList& rules, const SyscallOptions& options) {
 
 // Neither needs the file to be open, and Landlock does not look: a program with the caller's own id
 // could take the mode or owner from any of his files.
-void protect_metadata(RuleList& rules) {
+void protect_metadata(RuleList& rules, const SyscallOptions& options) {
   constexpr std::string_view kWhy = "by path it reaches all files of the same user";
   for (const char* name : {"chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime",
                            "utimes", "futimesat", "setxattr", "lsetxattr", "setxattrat",
                            "removexattr", "lremovexattr", "removexattrat", "file_setattr"}) {
     rules.refuse_all(name, Answer::eperm, kWhy);
+  }
+  if (options.keeps_attributes) {
+    constexpr std::string_view kWhyOpen = "it changes what was mounted to be read";
+    for (const char* name : {"fchmod", "fchown", "fsetxattr", "fremovexattr", "utimensat"}) {
+      rules.refuse_all(name, Answer::eperm, kWhyOpen);
+    }
+    return;
   }
   // Without a path it is futimens(3), which takes an open file.
   rules.add("utimensat", {{{{1, ArgTest::Kind::is_null, {}}}, Answer::allow}}, Answer::eperm, kWhy);
@@ -86,7 +93,7 @@ void add_rules_without_namespaces(RuleList& rules, const SyscallOptions& options
   restrict_sockets(rules, options.own_network);
   refuse_host_objects(rules);
   protect_processes(rules, options);
-  if (!options.own_user) protect_metadata(rules);
+  if (!options.own_user) protect_metadata(rules, options);
   if (!options.truncate_is_held) {
     rules.refuse_all("truncate", Answer::eperm, "this kernel's Landlock does not hold it");
   }

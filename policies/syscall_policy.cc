@@ -81,6 +81,9 @@ constexpr std::uint32_t kSetidModes = 06000;
 // O_CREAT, and O_TMPFILE without its O_DIRECTORY, which alone makes no file.
 constexpr std::uint32_t kCreates = 0100 | 020'000'000;
 constexpr std::uint32_t kPersonalityLinux = 0, kPersonalityQuery = 0xffff'ffff;
+// FS_IOC_SETFLAGS and the like (<linux/fs.h>, <linux/fsverity.h>).
+constexpr std::uint32_t kFsSetFlags = 0x4008'6602, kFsSetVersion = 0x4008'7602;
+constexpr std::uint32_t kFsSetAttributes = 0x401c'5820, kFsEnableVerity = 0x4080'6685;
 constexpr std::uint32_t kInit = 1;  // its pid inside the box
 
 void refuse_namespaces(RuleList& rules) {
@@ -103,10 +106,18 @@ void restrict_sockets(RuleList& rules) {
             "only this family has pairs that programs use");
 }
 
-void restrict_arguments(RuleList& rules) {
-  rules.refuse_when("ioctl",
-                    {equals_any(1, {kTiocTypeInput, kTiocLinux, kTiocSetDiscipline, kTiocCons})},
-                    "types into the caller's terminal or takes it over");
+void restrict_arguments(RuleList& rules, const SyscallOptions& options) {
+  std::vector<SyscallCase> commands = {
+      {{equals_any(1, {kTiocTypeInput, kTiocLinux, kTiocSetDiscipline, kTiocCons})},
+       Answer::eperm}};
+  std::string_view why = "types into the caller's terminal or takes it over";
+  if (!options.own_namespaces && !options.own_user && options.keeps_attributes) {
+    commands.push_back(
+        {{equals_any(1, {kFsSetFlags, kFsSetVersion, kFsSetAttributes, kFsEnableVerity})},
+         Answer::eperm});
+    why = "takes the caller's terminal over, or changes what was mounted to be read";
+  }
+  rules.add("ioctl", std::move(commands), Answer::allow, why);
   rules.refuse_when("fcntl", {equals_any(1, {kSetLease, kSetDelegation})},
                     "a lease makes others on the host wait for the program");
   rules.refuse_when("seccomp", {has_bits(1, kFilterFlagNewListener)},
@@ -201,7 +212,7 @@ SyscallPolicy default_syscall_policy(const SyscallOptions& options) {
   } else {
     add_rules_without_namespaces(rules, options);
   }
-  restrict_arguments(rules);
+  restrict_arguments(rules, options);
   refuse_uncounted_memory(rules, options);
   if (options.refuse_setid_modes) refuse_setid_modes(rules);
   return {Answer::allow, std::move(rules).take()};

@@ -74,6 +74,9 @@ struct SyscallOptions {
   bool own_network = true;       // without namespaces: no socket at all
   bool own_user = true;          // nobody else on the host has the box's user id
   bool truncate_is_held = true;  // by Landlock, which knows it from ABI 3
+  // Some of the files that can be opened are only to be read, and may be the user's own: an owner
+  // may change what is no content by any descriptor.
+  bool keeps_attributes = false;
 };
 
 // The deny list for interpreters and compilers. It also names calls that some

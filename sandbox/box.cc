@@ -1,39 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "sandbox/launch.h"
+#include "sandbox/leased_user.h"
 #include "sandbox/sys/kernel.h"
 #include "sandbox/sys/retry.h"
 
 namespace wardcase::sandbox {
-namespace {
-
-// A process of that user and without a capability can signal its like alone, and at one moment all
-// of them: nobody forks beside it. It makes sure that we are not among them. False: it could not.
-bool end_all_of(uid_t user) {
-  const pid_t supervisor = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    const bool is_one_of_them = sys::set_groups_to_none() == 0 && sys::setresgid(user) == 0 &&
-                                sys::setresuid(user) == 0 && ::kill(supervisor, 0) < 0;
-    const bool is_done = is_one_of_them && (::kill(-1, SIGKILL) == 0 || errno == ESRCH);
-    ::_exit(is_done ? 0 : 1);
-  }
-  if (pid < 0) return false;
-  siginfo_t ended = {};
-  const int waited = sys::retry_eintr(
-      [&]() noexcept { return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED); });
-  return waited == 0 && ended.si_code == CLD_EXITED && ended.si_status == 0;
-}
-
-}  // namespace
 
 Box::Box(Box&& other) noexcept { *this = std::move(other); }
 

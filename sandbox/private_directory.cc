@@ -27,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kPrefix = "wardcase-";
 constexpr mode_t kOwnersOnly = 0700;
+// A run waits for it meanwhile. What is not done by then is the next sweep's.
+constexpr std::chrono::milliseconds kSweepTime(500);
 
 sys::Error failed(std::string_view verb, const std::string& path) {
   sys::Error error = sys::errno_error(verb);
@@ -166,12 +168,23 @@ sys::Result<bool> remove_tree(const std::string& path, int directory, Clock::tim
   return true;
 }
 
-// Nobody else can make one: the name of a lock that exists is not to be guessed, and so what bears
-// it is that supervisor's.
-bool sweep_one(const std::string& path) {
+// Everybody sees the names in /tmp, and so may make a directory that bears a dead one's: only what
+// belongs to us, or to an id that root leases to boxes, is ours to remove.
+bool is_ours(int directory) {
+  struct stat status = {};
+  if (::fstat(directory, &status) < 0) return false;
+  const uid_t us = ::geteuid();
+  if (status.st_uid == us) return true;
+  return us == 0 && status.st_uid >= IdLease::kPoolFirst &&
+         status.st_uid - IdLease::kPoolFirst < IdLease::kPoolCount;
+}
+
+// True: there is nothing left to do.
+bool sweep_one(const std::string& path, Clock::time_point until) {
   const sys::UniqueFd directory = open_directory(AT_FDCWD, path.c_str());
   if (!directory.is_open()) return errno == ENOENT;
-  const auto gone = remove_tree(path, directory.get(), Clock::time_point::max());
+  if (!is_ours(directory.get())) return true;
+  const auto gone = remove_tree(path, directory.get(), until);
   return gone && *gone;
 }
 
@@ -207,6 +220,7 @@ sys::Result<bool> PrivateDirectory::remove_for(std::chrono::milliseconds time) {
 
 void sweep_private_directories(const std::string& lock_directory,
                                std::set<std::string>* unfinished) {
+  const Clock::time_point until = Clock::now() + kSweepTime;
   const std::set<std::string> places = {place_for(/*is_shared_id=*/false),
                                         place_for(/*is_shared_id=*/true)};
   for (const std::string& place : places) {
@@ -216,7 +230,7 @@ void sweep_private_directories(const std::string& lock_directory,
       auto dead = StateLock::take_over(lock_directory, lock);
       if (!dead) continue;
       dead->leave();  // its control groups are still to be swept
-      if (!sweep_one(place + "/" + entry)) unfinished->insert(lock);
+      if (!sweep_one(place + "/" + entry, until)) unfinished->insert(lock);
     }
   }
 }

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "sandbox/leased_user.h"
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/random.h"
 #include "sandbox/sys/retry.h"
@@ -172,7 +173,15 @@ sys::Result<IdLease> IdLease::take(const std::string& directory, const IdRange& 
     if (std::ranges::any_of(given, [id](const auto& other) { return other.range.has(id); })) {
       continue;
     }
-    auto lock = StateLock::acquire(directory, std::to_string(id));
+    // A dead one's that no sweep has met yet: its program may live and have the id.
+    const std::string name = std::to_string(id);
+    const bool is_roots_own = ::geteuid() == 0 && id - kPoolFirst < kPoolCount;
+    const bool was_leased = ::access((directory + "/" + name).c_str(), F_OK) == 0;
+    auto lock = StateLock::acquire(directory, name);
+    if (lock && was_leased && is_roots_own && !end_all_of(id)) {
+      lock->leave();
+      continue;
+    }
     if (lock) return IdLease(std::move(*lock), id);
     if (lock.error().code != EWOULDBLOCK) {
       return tl::unexpected(std::move(lock).error().while_doing("lease a host id"));

@@ -9,6 +9,7 @@
 
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
+#include "sandbox/leased_user.h"
 #include "sandbox/sys/random.h"
 #include "supervisor/run/run.h"
 
@@ -172,7 +173,7 @@ void Host::sweep() {
   sandbox::sweep_private_directories(runtime_directory_ + "/locks", &unfinished);
   if (cgroups_) (void)cgroups_->sweep(runtime_directory_ + "/locks", &unfinished);
   sandbox::sweep_locks(runtime_directory_ + "/locks", unfinished);
-  sandbox::sweep_locks(runtime_directory_ + "/ids");
+  sandbox::sweep_leased_ids(runtime_directory_ + "/ids");
 }
 
 void Host::leave_to_sweep() {

@@ -220,6 +220,8 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   options.own_network = spec.network == Network::none;
   options.own_user = made.request.ids.is_leased;
   options.truncate_is_held = host.landlock_abi() >= sandbox::kLandlockTruncateAbi;
+  options.keeps_attributes =
+      !spec.system_mounts.empty() || !std::ranges::all_of(spec.mounts, is_writable);
   made.request.cpus = host.choose_cpus(value(made, LimitId::cpus));
   made.request.pin_cpus = made.request.cpus.size() < host.cpus().size();
   options.pin_affinity =

@@ -101,10 +101,13 @@ void degrade(Preparation& made, std::string_view feature, std::string_view becau
 void list_older_landlock(const RunSpec& spec, Preparation& made) {
   const int abi = made.request.landlock_abi;
   const std::string because = "this kernel's Landlock has ABI " + std::to_string(abi);
-  if (abi < sandbox::kLandlockScopeAbi && !made.request.ids.is_leased) {
+  if (abi < sandbox::kLandlockScopeAbi) {
     degrade(made, "signal_scope", because,
-            "the program can send signals to all of your processes, and end the one that cleans "
-            "up after it",
+            made.request.ids.is_leased
+                ? "the program can stop or end init; the supervisor ends all who have the box's "
+                  "id, or, if it is killed, the next one does"
+                : "the program can send signals to all of your processes, and end the one that "
+                  "cleans up after it",
             "a kernel from 6.12");
   }
   if (abi < sandbox::kLandlockNetworkAbi && spec.network == Network::none) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -123,6 +126,25 @@ TEST_F(WithoutNamespaces, ByPathNothingOfAFileIsChangedUnderTheCallersOwnId) {
   policy_ = default_syscall_policy(own);
   EXPECT_EQ(ask("chmod", {0, 0644}), Answer::allow);
   EXPECT_EQ(ask("chmod", {0, 04755}), Answer::eperm);
+}
+
+TEST_F(WithoutNamespaces, WhereSomethingIsReadOnlyDescriptorsChangeNoAttributesEither) {
+  SyscallOptions kept = options();
+  kept.keeps_attributes = true;
+  for (const bool own_user : {false, true}) {
+    kept.own_user = own_user;
+    policy_ = default_syscall_policy(kept);
+    const Answer expected = own_user ? Answer::allow : Answer::eperm;
+    for (const char* name : {"fchmod", "fchown", "fsetxattr", "fremovexattr", "utimensat"}) {
+      EXPECT_EQ(ask(name, {3, 0, 0, 0}), expected) << name;
+    }
+    for (const std::uint64_t command : std::initializer_list<std::uint64_t>{
+             FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, FS_IOC_SETVERSION}) {
+      EXPECT_EQ(ask("ioctl", {3, command}), expected) << command;
+    }
+    EXPECT_EQ(ask("ioctl", {3, FS_IOC_GETFLAGS}), Answer::allow);
+    EXPECT_EQ(ask("ioctl", {0, TIOCSTI}), Answer::eperm);
+  }
 }
 
 TEST_F(WithoutNamespaces, AnOldLandlockLeavesTruncateToTheFilter) {

@@ -120,5 +120,28 @@ TEST_F(PrivateDirectories, OfTheDeadAreSweptAndThoseOfTheLivingStay) {
   EXPECT_TRUE(fs::exists(locks + "/sup_dead"));  // for the sweep of its control groups
 }
 
+// The names in /tmp are everybody's to see and to make.
+TEST_F(PrivateDirectories, OfOthersThatBearADeadOnesNameAreNotSwept) {
+  const std::string locks = place_.path() + "/locks";
+  auto dead = StateLock::acquire(locks, "sup_dead");
+  ASSERT_TRUE(dead);
+  dead->leave();
+  dead = StateLock::acquire(locks, "sup_living");  // lets the dead one's go
+  constexpr uid_t kOther = 12'345;
+  const std::string base = place_.path() + "/wardcase-sup_dead.";
+  for (const char* name : {"1", "2", "3"}) fs::create_directories(base + name + "/box");
+  const bool is_root = ::geteuid() == 0;  // who alone can be held up by others
+  if (is_root) {
+    ASSERT_EQ(::chown((base + "2").c_str(), kOther, kOther), 0);
+    ASSERT_EQ(::chown((base + "3").c_str(), IdLease::kPoolFirst, IdLease::kPoolFirst), 0);
+  }
+  std::set<std::string> unfinished;
+  sweep_private_directories(locks, &unfinished);
+  EXPECT_TRUE(unfinished.empty());
+  EXPECT_FALSE(fs::exists(base + "1"));
+  EXPECT_EQ(fs::exists(base + "2"), is_root);
+  EXPECT_FALSE(fs::exists(base + "3"));
+}
+
 }  // namespace
 }  // namespace wardcase::sandbox
