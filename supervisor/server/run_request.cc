@@ -379,9 +379,6 @@ tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
   const json::value parsed = json::parse({body.data(), body.size()}, error);
   if (error) return refuse("invalid_json", "", "the body is not JSON: " + error.message());
   if (!parsed.is_object()) return refuse("invalid_json", "", "the body is not a JSON object");
-  if (const auto name = find_repeated_member(body)) {
-    return refuse("invalid_json", "", "the member " + shown(*name) + " stands there twice");
-  }
   RunRequest request;
   for (const auto& [key, value] : parsed.get_object()) {
     const std::string_view name(key.data(), key.size());
@@ -391,6 +388,10 @@ tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
   }
   if (auto checked = check_program(parsed.get_object(), request); !checked) {
     return tl::unexpected(checked.error());
+  }
+  // Last: there are few members by now, however long the body is.
+  if (const auto name = find_repeated_member(body)) {
+    return refuse("invalid_json", "", "the member " + shown(*name) + " stands there twice");
   }
   return request;
 }
