@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "sandbox/leased_user.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -96,6 +97,32 @@ TEST_F(LeasedUsers, AreEndedWhenADeadOnesIdIsLeasedAnew) {
   leave_lock();
   EXPECT_TRUE(IdLease::take(locks_.path(), {kId, 1}));
   EXPECT_TRUE(leftover.has_ended(10'000));
+}
+
+// Whoever has the id may stop the process that is to end it, at any moment.
+TEST_F(LeasedUsers, AreEndedAlthoughTheyStopAllOfTheirId) {
+  if (::geteuid() != 0) {
+    EXPECT_FALSE(end_all_of(kId));
+    return;
+  }
+  for (int i = 0; i < 300; ++i) {
+    int armed[2];
+    ASSERT_EQ(::pipe2(armed, O_CLOEXEC), 0);
+    const pid_t stopper = ::fork();
+    if (stopper == 0) {
+      if (sys::setresgid(kId) != 0 || sys::setresuid(kId) != 0) ::_exit(1);
+      ::close(armed[1]);
+      for (;;) (void)::kill(-1, SIGSTOP);
+    }
+    ::close(armed[1]);
+    char none = 0;
+    EXPECT_EQ(::read(armed[0], &none, 1), 0);  // its end of the pipe goes when it is armed
+    ::close(armed[0]);
+    EXPECT_TRUE(end_all_of(kId));
+    siginfo_t ended = {};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(stopper), &ended, WEXITED), 0);
+    EXPECT_EQ(ended.si_status, SIGKILL);
+  }
 }
 
 }  // namespace
