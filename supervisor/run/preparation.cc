@@ -3,6 +3,7 @@
 #include "supervisor/run/preparation.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ sys::Status settle_limits(const RunSpec& spec, Host& host, Preparation& made) {
 void share_ids(Host& host, Preparation& made) {
   made.request.ids.host_uid = ::geteuid();
   made.request.ids.host_gid = ::getegid();
-  const std::string reason = host.no_pool_because();
+  const std::string& reason = host.no_pool_because();
   made.isolation.degraded.push_back(
       {"shared_host_uid",
        reason.empty() ? "not root: the box's processes have your own id on the host" : reason,
@@ -212,6 +213,12 @@ void settle_rlimits(Preparation& made) {
   }
 }
 
+// What belongs to root a program of the caller's can't change anyway, as most of /etc.
+bool is_of_root(const policies::Mount& mount) {
+  struct stat info = {};
+  return ::stat(mount.source.c_str(), &info) == 0 && info.st_uid == 0;
+}
+
 sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   policies::SyscallOptions options;
   options.refuse_setid_modes =
@@ -220,8 +227,8 @@ sys::Status settle_filter(const RunSpec& spec, Host& host, Preparation& made) {
   options.own_network = spec.network == Network::none;
   options.own_user = made.request.ids.is_leased;
   options.truncate_is_held = host.landlock_abi() >= sandbox::kLandlockTruncateAbi;
-  options.keeps_attributes =
-      !spec.system_mounts.empty() || !std::ranges::all_of(spec.mounts, is_writable);
+  options.keeps_attributes = !std::ranges::all_of(spec.mounts, is_writable) ||
+                             !std::ranges::all_of(spec.system_mounts, is_of_root);
   made.request.cpus = host.choose_cpus(value(made, LimitId::cpus));
   made.request.pin_cpus = made.request.cpus.size() < host.cpus().size();
   options.pin_affinity =

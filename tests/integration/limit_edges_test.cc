@@ -50,7 +50,7 @@ TEST_P(LimitEdges, ProcessorTimeOfTheWholeTree) {
   const Record under = python(two_children, {"--cpu-time", "20s", "--timeout", "60s"});
   EXPECT_EQ(under.status(), "exited") << under;
   EXPECT_TRUE(hits_nothing(under)) << under;
-  EXPECT_GE(under.number("cpu_ms"), 1200);
+  EXPECT_GE(under.number("cpu_ms"), 1100);  // of 1,200, some in ticks of 10
   const Record over =
       python(two_children, {"--cpu-time", "900ms", "--timeout", "60s", "--grace", "100ms"});
   EXPECT_EQ(over.status(), "cpu_time") << over;
