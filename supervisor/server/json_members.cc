@@ -19,10 +19,12 @@ using Text = json::string_view;
 // What the parser calls; its names are the parser's. The parsed value has no trace of a member
 // that came before another of its name.
 struct Members {
+  // NOLINTBEGIN(readability-identifier-naming): Boost.JSON asks for these names
   static constexpr std::size_t max_object_size = ~std::size_t{0};
   static constexpr std::size_t max_array_size = ~std::size_t{0};
   static constexpr std::size_t max_key_size = ~std::size_t{0};
   static constexpr std::size_t max_string_size = ~std::size_t{0};
+  // NOLINTEND(readability-identifier-naming)
 
   // Ordered: nobody can choose names that make a search long.
   std::vector<std::set<std::string, std::less<>>> objects;
