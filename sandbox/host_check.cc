@@ -249,6 +249,7 @@ HostCheck check_cgroups(const HostFacts& facts) {
     check.detail += "; memory and processes are only watched";
   }
   if (check.state != CheckState::ok) check.fix = cgroup_fix(facts);
+  if (facts.has_pressure) check.detail += "; the kernel measures pressure (PSI)";
   return check;
 }
 

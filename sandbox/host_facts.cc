@@ -93,6 +93,7 @@ HostFacts observe_host() {
   if (!facts.is_root) find_pool(facts);
   facts.probe = probe_box();
   facts.cgroups = try_cgroups();
+  facts.has_pressure = ::access("/proc/pressure/memory", R_OK) == 0;
   facts.has_user_manager = has_user_manager();
   rlimit limit = {};
   (void)::getrlimit(RLIMIT_NOFILE, &limit);  // fails only on a bad address

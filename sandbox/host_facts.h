@@ -35,6 +35,7 @@ struct HostFacts : Restrictions {
   std::string pool_error;      // why those that are there can't be used; "" else
   sys::Result<ProbeErrors> probe = ProbeErrors();
   CgroupTrial cgroups;
+  bool has_pressure = false;      // pressure stall information, proc(5)
   bool has_user_manager = false;  // systemd runs one for this user
   std::uint64_t open_files = 0;   // the hard limit
 };

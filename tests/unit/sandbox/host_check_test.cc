@@ -332,5 +332,12 @@ TEST(HostCheck, EachKindOfHostIsToldItsCauseAndItsFix) {
   }
 }
 
+TEST(HostCheck, SaysWhetherPressureIsMeasured) {
+  HostFacts facts = root_host();
+  EXPECT_EQ(find(facts, "control groups").detail.find("PSI"), std::string::npos);
+  facts.has_pressure = true;
+  EXPECT_NE(find(facts, "control groups").detail.find("PSI"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace wardcase::sandbox
