@@ -27,13 +27,15 @@ class HostileSurvivors : public HostileTest {
     EXPECT_TRUE(eventually([] { return list_descendants().empty(); }));
     std::filesystem::remove(late);  // there were more of them
 
-    const Record record = hostile("survivor", {way, "/out/late", "300"},
+    // Longer than it takes to start them all, in a slow guest as well.
+    const std::chrono::milliseconds delay = way == "many" ? 3000ms : 300ms;
+    const Record record = hostile("survivor", {way, "/out/late", std::to_string(delay.count())},
                                   {"-v", shared.path().string() + ":/out:rw", "--timeout", "20s"});
     EXPECT_EQ(list_descendants(), "");
     EXPECT_EQ(record.out(), "armed\n") << record;
     EXPECT_EQ(record.status(), "exited");
     EXPECT_GE(record.number("leftover_processes"), 1) << record;
-    std::this_thread::sleep_for(400ms);
+    std::this_thread::sleep_for(delay + 100ms);
     EXPECT_FALSE(std::filesystem::exists(late));
   }
 };
