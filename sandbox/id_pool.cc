@@ -159,8 +159,8 @@ sys::Status pin(const std::string& space, const std::string& path) {
 
 }  // namespace
 
-sys::Result<std::optional<IdPool>> IdPool::find(uid_t user, const std::string& directory) {
-  const std::string path = path_of(user, directory);
+sys::Result<std::optional<IdPool>> IdPool::find(uid_t user) {
+  const std::string path = path_of(user, kDirectory);
   auto space = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW);
   if (!space && space.error().code == ENOENT) return std::nullopt;
   if (!space) return tl::unexpected(std::move(space).error());

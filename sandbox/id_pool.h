@@ -23,8 +23,7 @@ class IdPool {
   static constexpr const char* kDirectory = "/run/wardcase-ids";
 
   // The pool that was made for `user`; nullopt where there is none.
-  static sys::Result<std::optional<IdPool>> find(uid_t user,
-                                                 const std::string& directory = kDirectory);
+  static sys::Result<std::optional<IdPool>> find(uid_t user);
 
   // One of our own that lasts as long as it is held. `map` has ids mapped, to themselves, in
   // the user namespace of a process, by somebody who may (newuidmap(1)).

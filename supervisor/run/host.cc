@@ -51,11 +51,11 @@ Host::Host(const HostOverrides& overrides, EnterGroup enter_group, MakeIdPool ma
       mountinfo_(overrides.mountinfo),
       enter_group_(std::move(enter_group)),
       make_id_pool_(std::move(make_id_pool)) {
-  if (!can_choose_ids_) find_id_pool(overrides.id_pools.value_or(sandbox::IdPool::kDirectory));
+  if (!can_choose_ids_) find_id_pool();
 }
 
-void Host::find_id_pool(const std::string& directory) {
-  auto found = sandbox::IdPool::find(::geteuid(), directory);
+void Host::find_id_pool() {
+  auto found = sandbox::IdPool::find(::geteuid());
   if (found) {
     id_pool_ = *std::move(found);
   } else {

@@ -24,7 +24,6 @@ struct HostOverrides {
   std::optional<int> landlock_abi;
   std::optional<std::string> mountinfo;  // "": no control groups
   std::optional<std::uint64_t> countable_files;
-  std::optional<std::string> id_pools;  // the directory to look for one in
 };
 
 // What one supervisor knows of its host and holds there: the control group
@@ -84,7 +83,7 @@ class Host {
   [[nodiscard]] std::string cgroup_fix() const;
 
  private:
-  void find_id_pool(const std::string& directory);
+  void find_id_pool();
   sys::Status be_locked();
   sys::Status find_cgroups();
   [[nodiscard]] bool could_have_more(const sandbox::Cgroup* cgroup) const;
