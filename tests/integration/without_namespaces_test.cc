@@ -147,31 +147,5 @@ TEST_P(WithoutNamespaces, AnOlderLandlockEndsTheTreeByAWalkAndSaysWhatItLacks) {
   EXPECT_EQ(found, "");
 }
 
-// Below ABI 6 the program may signal whoever has the box's id, for a moment the supervisor's
-// helper.
-TEST_P(WithoutNamespaces, WhoStopsAllOfItsIdDoesNotHoldTheSupervisorUp) {
-  if (!is_root()) return;  // an ordinary user's program has no id of its own, and stops us all
-  const std::string found = check_as(caller(), [] {
-    std::string wrong;
-    for (int i = 0; i < 5; ++i) {
-      supervisor::RunSpec spec = spec_of({"/usr/bin/python3", "-c",
-                                          "import os, signal\n"
-                                          "print('armed', flush=True)\n"
-                                          "while True: os.kill(-1, signal.SIGSTOP)"});
-      spec.confinement = policies::Confinement::landlock;
-      spec.limits.set_default(policies::LimitId::timeout, 500);
-      spec.limits.set_default(policies::LimitId::grace, 100);
-      HostOverrides old;
-      old.landlock_abi = sandbox::kLowestLandlockAbi;
-      const InProcessRun told = run_in_process(std::move(spec), old);
-      if (told.record.status != supervisor::RunStatus::timeout) wrong += told.record.error;
-      if (told.output != "armed\n") wrong += "; output: " + told.output;
-      if (!list_descendants().empty()) wrong += "; still there: " + list_descendants();
-    }
-    return wrong;
-  });
-  EXPECT_EQ(found, "");
-}
-
 }  // namespace
 }  // namespace wardcase::test
