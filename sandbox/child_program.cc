@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
+#include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 
 #include "sandbox/child.h"
+#include "sandbox/launch_request.h"
 #include "sandbox/notified_answers.h"
 #include "sandbox/sys/kernel.h"
 #include "sandbox/sys/retry.h"
@@ -133,6 +135,20 @@ int await_init(Child& child) noexcept {
   return 0;
 }
 
+// Beside the three that every program has. Our own channel may have its number, and makes way.
+int place_channel(Child& child) noexcept {
+  const int channel = child.fd(child.plan.program_channel);
+  if (channel < 0) return 0;
+  if (child.channel == kProgramChannel) {
+    const auto moved = static_cast<int>(
+        sys::call(SYS_fcntl, child.channel, F_DUPFD_CLOEXEC, kProgramChannel + 1));
+    if (moved < 0) return errno;
+    child.channel = moved;
+  }
+  if (channel == kProgramChannel) return sys::call(SYS_fcntl, channel, F_SETFD, 0) < 0 ? errno : 0;
+  return sys::call(SYS_dup3, channel, kProgramChannel, 0) < 0 ? errno : 0;
+}
+
 // The kernel stops a traced process at its exec, before it runs anything (ptrace(2)). The
 // tracer is init, which never lets it go on.
 int hold_at_exec(Child& child) noexcept {
@@ -208,6 +224,7 @@ constexpr Step kSteps[] = {
     {SetupStep::set_rlimits, set_rlimits},        // after the last descriptor of our own was opened
     {SetupStep::reset_signals, reset_signals},
     {SetupStep::await_init, await_init},          // late: in the meantime it has got ready
+    {SetupStep::place_channel, place_channel},    // after the last use of what may have its number
     {SetupStep::hold_at_exec, hold_at_exec},      // the filter refuses it
     {SetupStep::install_filter, install_filter},  // late: no step above has to pass the filter
     {SetupStep::limit_files, limit_files},        // after the listener was sent

@@ -161,6 +161,7 @@ sys::Status put_descriptors(PlanBuilder& plan, FdTable& fds, const LaunchRequest
   header.stdio[1] = fds.borrow(channels.stdout_write.get());
   header.stdio[2] =
       request.merge_stderr ? header.stdio[1] : fds.borrow(channels.stderr_write.get());
+  if (request.program_channel >= 0) header.program_channel = fds.borrow(request.program_channel);
   std::vector<PlanFile> files;
   for (const FileRequest& file : request.files) {
     auto path = BoxLayout::scratch_path(file.path);

@@ -104,6 +104,7 @@ struct LaunchPlan {
   FdIndex parent_setup = -1;  // the supervisor's, to be closed first
   FdIndex parent_life = -1;
   FdIndex stdio[3] = {-1, -1, -1};  // stdin -1: the box's own /dev/null
+  FdIndex program_channel = -1;     // the program's fourth descriptor, if it has one
   bool own_terminal = false;        // takes the place of all three
   winsize terminal_size = {};
   Slice tasks;  // FdIndex: v1 tasks files

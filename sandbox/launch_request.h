@@ -26,6 +26,9 @@ inline constexpr std::string_view kWorkDirectory = "/box";
 inline constexpr std::string_view kHomeDirectory = "/home/user";
 inline constexpr std::string_view kProgramDirectory = "/run/wardcase";
 
+// Where the program finds its channel, if it has one.
+inline constexpr int kProgramChannel = 3;
+
 // Where they are in a private directory, for a box without namespaces. /dev/shm has no other place
 // there: it belongs to nobody.
 struct PrivatePlace {
@@ -107,6 +110,8 @@ struct LaunchRequest {
   // ends the box then.
   bool hold_at_exec = false;
 
+  // Borrowed; -1: none. The program's descriptor 3 (kProgramChannel), which stays open at its exec.
+  int program_channel = -1;
   bool with_stdin = false;  // else the box's own /dev/null
   bool merge_stderr = false;
   // A terminal of this size, of the box's own, in place of all three pipes. Its

@@ -55,6 +55,7 @@ constexpr std::array<StepText, kSetupStepCount> kTexts = {{
     {"set_rlimits", "set the resource limits"},
     {"reset_signals", "reset signals"},
     {"await_init", "wait for init"},
+    {"place_channel", "give the program its channel"},
     {"hold_at_exec", "arrange to be held at its start"},
     {"install_filter", "install the system call filter"},
     {"limit_files", "limit the open files"},

@@ -56,6 +56,7 @@ enum class SetupStep : std::uint8_t {
   set_rlimits,
   reset_signals,
   await_init,
+  place_channel,
   hold_at_exec,
   install_filter,
   limit_files,

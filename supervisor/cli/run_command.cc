@@ -24,6 +24,7 @@
 #include "supervisor/cli/user_pool.h"
 #include "supervisor/cli/user_scope.h"
 #include "supervisor/config/mounts.h"
+#include "supervisor/languages/job_run.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/refused_calls.h"
 
@@ -62,8 +63,9 @@ sys::Result<sys::UniqueFd> open_stdin(const RunOptions& options) {
 }
 
 // Everything but the program itself.
-sys::Result<RunSpec> make_spec(const RunOptions& options) {
-  RunSpec spec;
+sys::Result<Job> make_job(const RunOptions& options) {
+  Job job;
+  RunSpec& spec = job.spec;
   spec.id = make_id("run_");
   spec.cwd = options.cwd;
   spec.mounts = options.mounts;
@@ -84,7 +86,7 @@ sys::Result<RunSpec> make_spec(const RunOptions& options) {
   auto source = open_stdin(options);
   if (!source) return tl::unexpected(std::move(source).error());
   spec.stdin_source = *std::move(source);
-  return spec;
+  return job;
 }
 
 RunRecord record_of(const ProgramFailure& failure, const RunSpec& spec) {
@@ -109,10 +111,10 @@ class Conductor {
         output_(loop, run_, options) {}
 
   // `refusal`: there is nothing to run, and this is its record.
-  [[nodiscard]] int conduct(RunSpec spec, const std::optional<RunRecord>& refusal);
+  [[nodiscard]] int conduct(Job job, const std::optional<RunRecord>& refusal);
 
  private:
-  [[nodiscard]] sys::Status turn(RunSpec spec, const std::optional<RunRecord>& refusal);
+  [[nodiscard]] sys::Status turn(Job job, const std::optional<RunRecord>& refusal);
   void on_signal(int signal, CallerTerminal& terminal);
   void resume(CallerTerminal& terminal);
   [[nodiscard]] int exit_code() const;
@@ -121,13 +123,13 @@ class Conductor {
   EventLoop& loop_;
   const RunOptions& options_;
   const Console& console_;
-  Run run_;
+  JobRun run_;
   RunOutput output_;
   int late_signal_ = 0;  // came when the run was over and only its readers were waited for
 };
 
-int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
-  const auto turned = turn(std::move(spec), refusal);
+int Conductor::conduct(Job job, const std::optional<RunRecord>& refusal) {
+  const auto turned = turn(std::move(job), refusal);
   // Signals do what they always do again: writing to stderr may wait.
   if (!turned) return fail(console_, turned.error());
   if (late_signal_ == 0 && !output_.has_given_up()) tell_end();
@@ -135,7 +137,7 @@ int Conductor::conduct(RunSpec spec, const std::optional<RunRecord>& refusal) {
   return exit_code();
 }
 
-sys::Status Conductor::turn(RunSpec spec, const std::optional<RunRecord>& refusal) {
+sys::Status Conductor::turn(Job job, const std::optional<RunRecord>& refusal) {
   Signals signals(loop_);
   CallerTerminal terminal;  // after the signals: restored before one of them can end us
   auto opened = signals.open([&](int signal) { on_signal(signal, terminal); });
@@ -145,7 +147,7 @@ sys::Status Conductor::turn(RunSpec spec, const std::optional<RunRecord>& refusa
   if (refusal) {
     loop_.post([&] { output_.on_end(*refusal); });
   } else {
-    run_.start(std::move(spec), output_);
+    run_.start(std::move(job), output_);
   }
   return loop_.run();
 }
@@ -228,22 +230,22 @@ int run_command(std::span<const std::string> words) {
     console.say("'" + mount.source + "' shows sockets: the program can talk to who listens there",
                 Tone::doubtful);
   }
-  auto spec = make_spec(*options);
-  if (!spec) return fail(console, spec.error());
+  auto job = make_job(*options);
+  if (!job) return fail(console, job.error());
   Host host({}, enter_user_scope, make_user_pool);
   std::optional<RunRecord> refusal;
   if (auto filled = fill_program(options->source, options->environment,
-                                 static_cast<unsigned>(host.cpus().size()), *spec);
+                                 static_cast<unsigned>(host.cpus().size()), *job);
       !filled) {
-    refusal = record_of(filled.error(), *spec);
+    refusal = record_of(filled.error(), job->spec);
   }
   auto loop = EventLoop::create();
   if (!loop) return fail(console, loop.error());
   if (options->dry_run) {
-    return show_dry_run(*loop, host, *options, *std::move(spec), refusal, console);
+    return show_dry_run(*loop, host, *options, std::move(job->spec), refusal, console);
   }
   Conductor conductor(*loop, host, *options, console);
-  return conductor.conduct(*std::move(spec), refusal);
+  return conductor.conduct(*std::move(job), refusal);
 }
 
 }  // namespace wardcase::supervisor

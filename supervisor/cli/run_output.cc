@@ -25,7 +25,7 @@ void keep_tail(std::string& tail, std::string_view bytes) {
 
 }  // namespace
 
-RunOutput::RunOutput(EventLoop& loop, Run& run, const RunOptions& options)
+RunOutput::RunOutput(EventLoop& loop, JobRun& run, const RunOptions& options)
     : loop_(loop), run_(run), options_(options) {}
 
 sys::Status RunOutput::open() {

@@ -10,6 +10,7 @@
 
 #include "sandbox/sys/error.h"
 #include "supervisor/cli/run_options.h"
+#include "supervisor/languages/job_run.h"
 #include "supervisor/cli/saved_output.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/event_stream.h"
@@ -24,7 +25,7 @@ namespace wardcase::supervisor {
 // is read, then stops the loop.
 class RunOutput : public RunObserver {
  public:
-  RunOutput(EventLoop& loop, Run& run, const RunOptions& options);
+  RunOutput(EventLoop& loop, JobRun& run, const RunOptions& options);
 
   // Call before the run starts.
   [[nodiscard]] sys::Status open();
@@ -61,7 +62,7 @@ class RunOutput : public RunObserver {
   void stop_when_flushed(Outlet& outlet);
 
   EventLoop& loop_;
-  Run& run_;
+  JobRun& run_;
   const RunOptions& options_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
   std::vector<EventStream> events_;

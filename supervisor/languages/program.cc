@@ -167,7 +167,8 @@ Filled show_etc(RunSpec& spec) {
 }  // namespace
 
 Filled fill_program(const ProgramSource& source, const std::vector<std::string>& variables,
-                    unsigned host_cpus, RunSpec& spec) {
+                    unsigned host_cpus, Job& job) {
+  RunSpec& spec = job.spec;
   policies::Limits limits = spec.limits;
   if (auto known = limits.resolve(host_cpus,
                                   /*captured=*/spec.capture == Capture::keep);

@@ -9,8 +9,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "supervisor/languages/job.h"
 #include "supervisor/run/run_record.h"
-#include "supervisor/run/run_spec.h"
 
 namespace wardcase::supervisor {
 
@@ -37,15 +37,15 @@ struct ProgramFailure {
   int code = 0;                  // errno of setup_failed
 };
 
-// Fills in what `spec` runs: language, argv, files, environment, and the
-// read-only mounts that languages need. `spec.mounts`, `spec.limits`,
+// Fills in what `job` runs: the parts that its language and `source` ask for, and in its spec
+// language, argv, files, environment, and the read-only mounts that languages need. `spec.mounts`, `spec.limits`,
 // `spec.capture` and `spec.terminal` must be set before; a mount at /box is the workspace: a file
 // that lies in it runs in place, any other is put beside it. `variables` ("NAME=VALUE") win over
 // the standard ones. `host_cpus`: what this process may run on. The program's bytes travel in
 // descriptors, never in argv.
 [[nodiscard]] tl::expected<void, ProgramFailure> fill_program(
     const ProgramSource& source, const std::vector<std::string>& variables, unsigned host_cpus,
-    RunSpec& spec);
+    Job& job);
 
 // The names of all languages.
 [[nodiscard]] std::string language_names(std::string_view separator);

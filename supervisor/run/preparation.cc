@@ -266,6 +266,7 @@ void settle_program(const RunSpec& spec, Preparation& made) {
   request.network = spec.network;
   request.execute_writable = spec.execute_writable;
   request.unmappable_zero = enforcement(made, LimitId::memory) == Enforcement::watcher;
+  request.program_channel = spec.channel.get();
   request.with_stdin = spec.stdin_source.is_open();
   request.merge_stderr = spec.merge_stderr;
   request.terminal = spec.terminal;

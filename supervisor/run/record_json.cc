@@ -88,15 +88,44 @@ json::value denied_calls(const std::optional<std::vector<DeniedCall>>& calls) {
   return all;
 }
 
-// Fields of the contract that no part of a plain run fills in: nothing is compiled,
-// installed or collected.
-void add_unobserved(json::object& object) {
-  for (const char* key :
-       {"error_type", "error_message", "traceback", "result", "compile", "install"}) {
-    object[key] = nullptr;
+void add_told(json::object& object, const RunRecord& record) {
+  object["error_type"] = text_or_null(record.error_type);
+  object["error_message"] = text_or_null(record.error_message);
+  object["traceback"] = text_or_null(record.traceback);
+  object["result"] = nullptr;
+  if (!record.result) return;
+  json::object mime;
+  for (const auto& [type, content] : record.result->mime) {
+    mime[to_json_text(type)] = to_json_text(content);
   }
-  object["artifacts"] = json::array();
-  object["start"] = "cold";
+  object["result"] =
+      json::object{{"text", to_json_text(record.result->text)}, {"mime", std::move(mime)}};
+}
+
+json::value stage(const std::optional<StageRecord>& stage) {
+  if (!stage) return nullptr;
+  return json::object{
+      {"status", status_name(stage->status)},
+      {"exit_code", stage->exit_code ? json::value(*stage->exit_code) : json::value(nullptr)},
+      {"signal", stage->signal ? json::value(signal_name(*stage->signal)) : json::value(nullptr)},
+      {"stdout", to_json_text(stage->out)},
+      {"stderr", to_json_text(stage->err)},
+      {"duration_ms", milliseconds(stage->duration)},
+      {"cpu_ms", stage->cpu ? json::value(milliseconds(*stage->cpu)) : json::value(nullptr)},
+      {"memory_peak_bytes", number_or_null(stage->memory_peak_bytes)},
+      {"cached", stage->cached},
+      {"error", to_json_text(stage->error)}};
+}
+
+json::array artifacts(const std::vector<Artifact>& artifacts) {
+  json::array all;
+  for (const Artifact& artifact : artifacts) {
+    all.emplace_back(json::object{{"path", to_json_text(artifact.path)},
+                                  {"size", artifact.size},
+                                  {"mime", to_json_text(artifact.mime)},
+                                  {"sha256", artifact.sha256}});
+  }
+  return all;
 }
 
 }  // namespace
@@ -111,7 +140,11 @@ std::string to_json(const RunRecord& record, OutputForm form) {
   object["limits_hit"] = to_json_texts(record.limits_hit);
   add_isolation(object, record);
   object["denied_syscalls"] = denied_calls(record.denied_syscalls);
-  add_unobserved(object);
+  add_told(object, record);
+  object["artifacts"] = artifacts(record.artifacts);
+  object["compile"] = stage(record.compile);
+  object["install"] = stage(record.install);
+  object["start"] = "cold";
   object["error"] = to_json_text(record.error);
   object["hint"] = to_json_text(record.hint);
   return json::serialize(object);

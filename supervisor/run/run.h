@@ -4,6 +4,7 @@
 
 #include <sys/ioctl.h>
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,14 @@ class RunObserver {
   virtual void on_start(std::string_view run_id) = 0;
   // Raw bytes in order, never empty. `bytes` is gone after the call.
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
+  // The program ran, and nothing of its tree lives any more (unless record.unkillable): what it left
+  // in /box can be read by this directory's descriptor (borrowed until `resume`; -1: there is none).
+  // `record` is all but finished and may be added to. Call `resume` once, now or later.
+  virtual void on_tree_gone(int box_directory, RunRecord& record, std::function<void()> resume) {
+    (void)box_directory;
+    (void)record;
+    resume();
+  }
   // Exactly once, last of all, whatever happened. Nothing of the run exists any more
   // (unless record.unkillable).
   virtual void on_end(const RunRecord& record) = 0;

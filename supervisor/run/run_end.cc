@@ -227,7 +227,8 @@ void Run::Impl::finish() {
   terminal_peer.reset();
   terminal.reset();
   collect();
-  remove_cgroup();
+  if (!is_exec_confirmed || spec.rehearsal) return remove_cgroup();
+  observer->on_tree_gone(box_directory.get(), record, [this] { remove_cgroup(); });
 }
 
 // What is only known at the end.

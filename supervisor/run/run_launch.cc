@@ -73,6 +73,7 @@ void Run::Impl::launch_box() {
            "allow clone3 in the filter around wardcase"});
     }
   }
+  spec.channel.reset();  // whoever has the other end is to see it closed with the box
   // The descriptors of files and stdin were the box's to copy; the pump takes stdin itself.
   watch_box();
   host.sweep();  // while the child makes the box

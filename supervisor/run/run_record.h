@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/limits.h"
@@ -72,6 +73,34 @@ struct KeptOutput {
   std::uint64_t encoding_errors = 0;  // U+FFFD put into text
 };
 
+// What became of what had to be done before the program: a compilation, an installation.
+struct StageRecord {
+  RunStatus status = RunStatus::setup_failed;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string out;  // valid UTF-8, head and tail where cut
+  std::string err;
+  std::chrono::microseconds duration{0};
+  std::optional<std::chrono::microseconds> cpu;
+  std::optional<std::uint64_t> memory_peak_bytes;
+  bool cached = false;  // its outcome was there already, and nothing ran
+  std::string error;    // one sentence, "" on success
+};
+
+// A regular file that the program left in /box.
+struct Artifact {
+  std::string path;  // relative to /box; bytes as the file system has them
+  std::uint64_t size = 0;
+  std::string mime;
+  std::string sha256;  // 64 hexadecimal digits
+};
+
+// The value of a session's last expression.
+struct Result {
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> mime;  // type, content (base64 for images)
+};
+
 // What became of a run: the record of every door. Field by field as in
 // record.schema.json.
 struct RunRecord {
@@ -102,6 +131,14 @@ struct RunRecord {
   bool unkillable = false;
   bool session_ended = false;
   bool session_restarted = false;
+  // As the interpreter told them, or as a limit of ours explains them (contract: error_type).
+  std::optional<std::string> error_type;
+  std::optional<std::string> error_message;
+  std::optional<std::string> traceback;
+  std::optional<Result> result;
+  std::vector<Artifact> artifacts;
+  std::optional<StageRecord> compile;
+  std::optional<StageRecord> install;
   int stop_signal = 0;  // status stopped: the signal we got; not part of the JSON
   std::string error;    // one sentence, "" on success
   std::string hint;     // one next step, or ""

@@ -56,6 +56,9 @@ struct RunSpec {
   policies::Confinement confinement = policies::Confinement::namespaces;
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
+  // The program's descriptor 3 (sandbox::kProgramChannel), of a pipe or socket whose other end is
+  // the asker's; closed: it has none.
+  sys::UniqueFd channel;
   bool merge_stderr = false;
   std::optional<std::string> encoding_fallback;  // the encoding of lines that are not UTF-8
   // The program gets a terminal of its own, of this size: stdin_source is typed into

@@ -181,7 +181,7 @@ std::optional<RunQueue::Ticket> Api::run(const HttpRequest& request, const Answe
     tell(&*settled->refusal);
     return std::nullopt;
   }
-  const auto ticket = queue_.submit(std::move(settled->spec), held_bytes(*asked), tell);
+  const auto ticket = queue_.submit(std::move(settled->job), held_bytes(*asked), tell);
   if (ticket) return ticket;
   return refuse({429, "queue_full", "too many runs wait already", "", kRetrySeconds});
 }

@@ -36,8 +36,8 @@ void Readiness::rehearse() {
   auto settled = settle_request(request, host_);
   if (!settled) return conclude(settled.error().detail);
   if (settled->refusal) return conclude(settled->refusal->error);
-  settled->spec.rehearsal = true;
-  rehearsal_ = start_(std::move(settled->spec), [this](const RunRecord& record) {
+  settled->job.spec.rehearsal = true;
+  rehearsal_ = start_(std::move(settled->job), [this](const RunRecord& record) {
     // The run's own call is still under way: what it is made of goes in the next turn.
     loop_.post([over = std::exchange(rehearsal_, nullptr)] {});
     conclude(record.status == RunStatus::exited ? "" : record.error);

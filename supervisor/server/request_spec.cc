@@ -195,7 +195,7 @@ Settled settle_program(const RunRequest& request, const policies::Policy& policy
   std::vector<std::string> variables = policy_environment(policy);
   variables.insert(variables.end(), request.environment.begin(), request.environment.end());
   const auto filled = fill_program(source_of(request), variables,
-                                   static_cast<unsigned>(host.cpus().size()), run.spec);
+                                   static_cast<unsigned>(host.cpus().size()), run.job);
   if (filled) return {};
   if (is_shortage(filled.error().code)) {
     return broken({filled.error().code, "make the program's file"});
@@ -204,11 +204,11 @@ Settled settle_program(const RunRequest& request, const policies::Policy& policy
     return refuse(400, "invalid_field", request.language ? "language" : "", filled.error().error);
   }
   RunRecord& record = run.refusal.emplace();
-  record.id = run.spec.id;
-  record.language = run.spec.language;
+  record.id = run.job.spec.id;
+  record.language = run.job.spec.language;
   record.status = filled.error().status;
   record.exit_code = filled.error().exit_code;
-  record.limits = run.spec.limits;
+  record.limits = run.job.spec.limits;
   record.error = filled.error().error;
   return {};
 }
@@ -218,7 +218,7 @@ Settled settle_program(const RunRequest& request, const policies::Policy& policy
 tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, const Host& host) {
   Configuration configuration;
   RequestedRun run;
-  RunSpec& spec = run.spec;
+  RunSpec& spec = run.job.spec;
   spec.id = make_id("run_");
   spec.capture = Capture::keep;
   spec.cwd = request.cwd;

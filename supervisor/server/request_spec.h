@@ -7,7 +7,7 @@
 
 #include "supervisor/run/host.h"
 #include "supervisor/run/run_record.h"
-#include "supervisor/run/run_spec.h"
+#include "supervisor/languages/job.h"
 #include "supervisor/server/problem.h"
 #include "supervisor/server/run_request.h"
 
@@ -17,7 +17,7 @@ namespace wardcase::supervisor {
 // configuration of this host, its policies and their maxima. The configuration is read anew
 // for each, so that a change of it holds from the next request on.
 struct RequestedRun {
-  RunSpec spec;
+  Job job;
   std::optional<RunRecord> refusal;  // nothing can be run, and this is its record
 };
 [[nodiscard]] tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,

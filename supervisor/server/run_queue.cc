@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "supervisor/languages/job_run.h"
 #include "supervisor/run/host.h"
-#include "supervisor/run/run.h"
 
 namespace wardcase::supervisor {
 
@@ -18,7 +18,7 @@ class RealRun : public StartedRun, private RunObserver {
  public:
   RealRun(EventLoop& loop, Host& host, std::function<void(const RunRecord&)> ended)
       : ended_(std::move(ended)), run_(loop, host) {}
-  void start(RunSpec spec) { run_.start(std::move(spec), *this); }
+  void start(Job job) { run_.start(std::move(job), *this); }
   void stop(int signal) override { run_.stop(signal); }
 
  private:
@@ -27,15 +27,15 @@ class RealRun : public StartedRun, private RunObserver {
   void on_end(const RunRecord& record) override { ended_(record); }
 
   std::function<void(const RunRecord&)> ended_;
-  Run run_;
+  JobRun run_;
 };
 
 }  // namespace
 
 StartRun runs_on(EventLoop& loop, Host& host) {
-  return [&loop, &host](RunSpec spec, std::function<void(const RunRecord&)> ended) {
+  return [&loop, &host](Job job, std::function<void(const RunRecord&)> ended) {
     auto run = std::make_unique<RealRun>(loop, host, std::move(ended));
-    run->start(std::move(spec));
+    run->start(std::move(job));
     return run;
   };
 }
@@ -43,7 +43,7 @@ StartRun runs_on(EventLoop& loop, Host& host) {
 RunQueue::RunQueue(EventLoop& loop, Most most, StartRun start)
     : loop_(loop), most_(most), start_(std::move(start)) {}
 
-std::optional<RunQueue::Ticket> RunQueue::submit(RunSpec spec, std::uint64_t bytes, Ended ended) {
+std::optional<RunQueue::Ticket> RunQueue::submit(Job job, std::uint64_t bytes, Ended ended) {
   const bool has_to_wait = running_.size() >= most_.running || !waiting_.empty();
   if (has_to_wait &&
       (waiting_.size() >= most_.waiting || waiting_bytes_ + bytes > most_.waiting_bytes)) {
@@ -51,7 +51,7 @@ std::optional<RunQueue::Ticket> RunQueue::submit(RunSpec spec, std::uint64_t byt
   }
   const Ticket ticket = next_++;
   waiting_bytes_ += bytes;
-  waiting_.push_back({ticket, std::move(spec), bytes, std::move(ended), Clock::now()});
+  waiting_.push_back({ticket, std::move(job), bytes, std::move(ended), Clock::now()});
   start_more();
   return ticket;
 }
@@ -65,7 +65,7 @@ void RunQueue::start_more() {
     Running& entry = running_[ticket];
     entry.ended = std::move(next.ended);
     entry.queued = Clock::now() - next.since;
-    entry.run = start_(std::move(next.spec),
+    entry.run = start_(std::move(next.job),
                        [this, ticket](const RunRecord& record) { on_ended(ticket, record); });
   }
   changed_();

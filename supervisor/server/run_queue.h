@@ -10,9 +10,9 @@
 #include <memory>
 #include <optional>
 
+#include "supervisor/languages/job.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/run_record.h"
-#include "supervisor/run/run_spec.h"
 
 namespace wardcase::supervisor {
 
@@ -28,7 +28,7 @@ class StartedRun {
 
 // Begins a run. `ended` is called once, never from within the call.
 using StartRun = std::function<std::unique_ptr<StartedRun>(
-    RunSpec spec, std::function<void(const RunRecord& record)> ended)>;
+    Job job, std::function<void(const RunRecord& record)> ended)>;
 
 // As many runs at a time as were allowed; others wait in their order.
 class RunQueue {
@@ -47,7 +47,7 @@ class RunQueue {
   RunQueue& operator=(const RunQueue&) = delete;
 
   // nullopt: the queue is full. `bytes`: what the request holds while it waits.
-  [[nodiscard]] std::optional<Ticket> submit(RunSpec spec, std::uint64_t bytes, Ended ended);
+  [[nodiscard]] std::optional<Ticket> submit(Job job, std::uint64_t bytes, Ended ended);
   // Nobody waits for it any more: it is stopped, or never begins, and `ended` is not called.
   void abandon(Ticket ticket);
   // Ends all: who waits never begins, who runs is stopped; again: without patience.
@@ -61,7 +61,7 @@ class RunQueue {
  private:
   struct Waiting {
     Ticket ticket;
-    RunSpec spec;
+    Job job;
     std::uint64_t bytes;
     Ended ended;
     Clock::time_point since;

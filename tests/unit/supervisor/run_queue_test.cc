@@ -27,18 +27,18 @@ class RunQueueTest : public testing::Test {
   };
 
   StartRun starter() {
-    return [this](RunSpec spec, std::function<void(const RunRecord&)> ended) {
-      started.push_back(spec.id);
-      endings[spec.id] = std::move(ended);
-      return std::make_unique<Fake>(*this, spec.id);
+    return [this](Job job, std::function<void(const RunRecord&)> ended) {
+      started.push_back(job.spec.id);
+      endings[job.spec.id] = std::move(ended);
+      return std::make_unique<Fake>(*this, job.spec.id);
     };
   }
 
   std::optional<RunQueue::Ticket> submit(RunQueue& queue, const std::string& name,
                                          std::uint64_t bytes = 1) {
-    RunSpec spec;
-    spec.id = name;
-    return queue.submit(std::move(spec), bytes, [this, name](const RunRecord* record) {
+    Job job;
+    job.spec.id = name;
+    return queue.submit(std::move(job), bytes, [this, name](const RunRecord* record) {
       told.push_back(name + (record == nullptr ? " never" : ""));
     });
   }
