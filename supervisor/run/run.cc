@@ -18,12 +18,39 @@ void Run::set_frozen(bool frozen) { impl_->set_frozen(frozen); }
 void Run::resize_terminal(const winsize& size) { impl_->resize_terminal(size); }
 std::vector<TimedStep> Run::timing() const { return impl_->timing(); }
 
+BoxUsage Run::usage() {
+  BoxUsage usage;
+  usage.cpu = impl_->cpu_used();
+  usage.memory_peak_bytes = impl_->peak_tree_bytes;
+  usage.processes_peak = impl_->peak_tree_threads;
+  if (impl_->made.cgroup == nullptr) return usage;
+  const sandbox::CgroupUsage counted = impl_->made.cgroup->read_usage();
+  if (counted.memory_peak_bytes) usage.memory_peak_bytes = counted.memory_peak_bytes;
+  if (counted.processes_peak) usage.processes_peak = counted.processes_peak;
+  usage.oom_kills = counted.oom_kills;
+  return usage;
+}
+
+std::optional<std::vector<DeniedCall>> Run::denied_calls() const {
+  if (!impl_->refused) return std::nullopt;
+  return impl_->refused->calls();
+}
+
+int Run::box_directory() const { return impl_->box_directory.get(); }
+sandbox::ProcessTree Run::processes() const { return impl_->tree(); }
+const RunRecord& Run::record_so_far() const { return impl_->record; }
+
+BoxUser Run::user() const {
+  const sandbox::BoxIds& ids = impl_->made.request.ids;
+  return {ids.host_uid, ids.host_gid};
+}
+
 void Run::pause_output(Stream stream) {
-  if (auto& pump = impl_->streams[static_cast<std::size_t>(stream)].pump; pump) pump->pause();
+  if (auto& pump = impl_->pumps[static_cast<std::size_t>(stream)]; pump) pump->pause();
 }
 
 void Run::resume_output(Stream stream) {
-  if (auto& pump = impl_->streams[static_cast<std::size_t>(stream)].pump; pump) pump->resume();
+  if (auto& pump = impl_->pumps[static_cast<std::size_t>(stream)]; pump) pump->resume();
 }
 
 void Run::Impl::start(RunSpec its_spec, RunObserver& its_observer) {

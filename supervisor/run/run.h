@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sandbox/process_tree.h"
 #include "sandbox/setup_report.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host.h"
@@ -24,6 +25,19 @@ struct TimedStep {
   std::string_view who;  // "supervisor", "child", "program", "init"
   std::string_view name;
   std::chrono::nanoseconds at;
+};
+
+// What a box has used so far; without a value: nobody counts it.
+struct BoxUsage {
+  std::chrono::microseconds cpu{0};
+  std::optional<std::uint64_t> memory_peak_bytes;
+  std::optional<std::uint64_t> processes_peak;
+  std::optional<std::uint64_t> oom_kills;
+};
+
+struct BoxUser {
+  uid_t uid;
+  gid_t gid;
 };
 
 // Who asked for the run and hears of it. Called on the loop's thread; a call may
@@ -84,6 +98,19 @@ class Run {
 
   // What the launch spent its time on; complete once on_start came.
   [[nodiscard]] std::vector<TimedStep> timing() const;
+
+  // Of a box that lives, from on_start to on_end:
+  [[nodiscard]] BoxUsage usage();
+  // Calls that the policy refused so far; as RunRecord::denied_syscalls.
+  [[nodiscard]] std::optional<std::vector<DeniedCall>> denied_calls() const;
+  // The directory of /box; -1: there is none. Borrowed.
+  [[nodiscard]] int box_directory() const;
+  // Its processes; what it refers to is the Run's.
+  [[nodiscard]] sandbox::ProcessTree processes() const;
+  // Whose files are the box's own, as the host counts.
+  [[nodiscard]] BoxUser user() const;
+  // The limits and their enforcement as they are in force.
+  [[nodiscard]] const RunRecord& record_so_far() const;
 
  private:
   struct Impl;

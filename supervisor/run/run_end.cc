@@ -220,8 +220,8 @@ void Run::Impl::finish() {
   forget_box();
   box.reap();
   if (has_lost_track && said_ready()) record.status = RunStatus::lost;
-  for (StreamState& stream : streams) {
-    if (stream.pump) stream.pump->drain();
+  for (const auto& pump : pumps) {
+    if (pump) pump->drain();
   }
   stdin_pump.reset();
   terminal_peer.reset();
@@ -254,20 +254,7 @@ void Run::Impl::collect() {
   }
   if (refused) record.denied_syscalls = refused->calls();
   if (record.hint.empty()) record.hint = hint_of_refusal(record);
-  KeptOutput* kept[] = {&record.out, &record.err};
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    if (streams[i].store) *kept[i] = streams[i].store->kept();
-    kept[i]->bytes = streams[i].bytes;
-    kept[i]->truncated =
-        kept[i]->truncated || (streams[i].store && streams[i].store->total() < streams[i].bytes);
-  }
-  record.encoding_errors = record.out.encoding_errors + record.err.encoding_errors;
-  for (StreamState& stream : streams) {
-    std::string text;
-    stream.decoder.finish(text);
-    if (merged) merged->append(text);
-  }
-  if (merged) record.output = merged->kept().text;
+  transcript.tell(record);
 }
 
 // The kernel takes the last steps of a process' end after we hear of it: EBUSY

@@ -84,15 +84,9 @@ void Run::Impl::watch_box() {
     set_cause(RunStatus::setup_failed, "set up the box: not done after 10 s");
     kill_tree();
   });
-  for (const Stream stream : {Stream::out, Stream::err}) {
-    StreamState& state = streams[static_cast<std::size_t>(stream)];
-    const EncodingFallback* const other = fallback ? &*fallback : nullptr;
-    state.decoder = LineDecoder(other);
-    if (spec.capture != Capture::count) {
-      state.store.emplace(limit(policies::LimitId::capture), other);
-    }
+  if (spec.capture != Capture::count) {
+    transcript.keep(limit(policies::LimitId::capture), fallback ? &*fallback : nullptr);
   }
-  if (spec.capture != Capture::count) merged.emplace(2 * limit(policies::LimitId::capture));
   auto watched = loop.watch(box.setup.get(), EPOLLIN, [this](std::uint32_t) { drain_setup(); });
   if (watched) {
     watched = loop.watch(box.life.get(), EPOLLIN, [this](std::uint32_t) { drain_life(); });
@@ -138,11 +132,11 @@ void Run::Impl::open_terminal(sys::UniqueFd master) {
 }
 
 void Run::Impl::open_pump(Stream stream, sys::UniqueFd source) {
-  StreamState& state = streams[static_cast<std::size_t>(stream)];
-  state.pump = std::make_unique<OutputPump>(
+  std::unique_ptr<OutputPump>& pump = pumps[static_cast<std::size_t>(stream)];
+  pump = std::make_unique<OutputPump>(
       loop, [this, stream](std::string_view bytes) { on_output(stream, bytes); },
       [this, stream](int error) { on_output_broken(stream, error); });
-  auto opened = state.pump->open(std::move(source));
+  auto opened = pump->open(std::move(source));
   if (!opened) lose_track(opened.error().what, opened.error().code);
 }
 

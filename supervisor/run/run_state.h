@@ -18,13 +18,12 @@
 #include "supervisor/run/encoding_fallback.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host_stream.h"
-#include "supervisor/run/line_decoder.h"
 #include "supervisor/run/output_pump.h"
-#include "supervisor/run/output_store.h"
 #include "supervisor/run/preparation.h"
 #include "supervisor/run/refused_calls.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/setup_channel.h"
+#include "supervisor/run/transcript.h"
 #include "supervisor/run/workspace_quota.h"
 
 // The inside of a Run, in parts: launching (run_launch.cc), watching limits (run_watch.cc;
@@ -41,14 +40,6 @@
 namespace wardcase::supervisor {
 
 enum class Phase : std::uint8_t { starting, running, terminating, killing, over };
-
-// One stream: its pump, what is kept of it, and how much came.
-struct StreamState {
-  std::unique_ptr<OutputPump> pump;
-  std::optional<OutputStore> store;
-  LineDecoder decoder;  // for the merged view
-  std::uint64_t bytes = 0;
-};
 
 struct Run::Impl {
   Impl(EventLoop& its_loop, Host& its_host) : loop(its_loop), host(its_host) {}
@@ -156,8 +147,8 @@ struct Run::Impl {
 
   RunRecord record;
   std::optional<EncodingFallback> fallback;
-  std::array<StreamState, 2> streams;
-  std::optional<OutputStore> merged;
+  Transcript transcript;
+  std::array<std::unique_ptr<OutputPump>, 2> pumps;  // by Stream
   std::unique_ptr<StdinPump> stdin_pump;
   sys::UniqueFd terminal;       // the master of the program's, if it has one
   sys::UniqueFd terminal_peer;  // its other end: the program may close all of its own and come back

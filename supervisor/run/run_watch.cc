@@ -59,22 +59,10 @@ void Run::Impl::arm_limits() {
 // Delivers and keeps up to the limit; what comes after is read and counted, since
 // a full pipe would block the program and turn "too much" into "timed out".
 void Run::Impl::on_output(Stream stream, std::string_view bytes) {
-  StreamState& state = streams[static_cast<std::size_t>(stream)];
-  const std::uint64_t before = state.bytes;
-  state.bytes += bytes.size();
   last_output_at = Clock::now();
   const auto most = made.limits.get(LimitId::output);
-  const std::uint64_t room = most ? *most - std::min(*most, before) : bytes.size();
-  const std::string_view kept = bytes.substr(0, std::min<std::uint64_t>(room, bytes.size()));
-  if (!kept.empty()) {
-    if (state.store) state.store->append(kept);
-    if (merged) {  // text, so that a character of one stream is never cut by the other
-      std::string text;
-      state.decoder.decode(kept, text);
-      merged->append(text);
-    }
-    observer->on_output(stream, kept);
-  }
+  const std::string_view kept = transcript.take(stream, bytes, most);
+  if (!kept.empty()) observer->on_output(stream, kept);
   if (kept.size() == bytes.size()) return;
   note_limit(LimitId::output);
   terminate(RunStatus::output_limit, std::string(stream == Stream::out ? "stdout" : "stderr") +
