@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "sandbox/sys/error.h"
+#include "supervisor/cli/box_file_commands.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
+#include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/process_start.h"
 #include "supervisor/cli/run_command.h"
 #include "supervisor/cli/serve_command.h"
+#include "supervisor/cli/session_command.h"
 #include "supervisor/cli/verbs.h"
 #include "supervisor/cli/version.h"
 
@@ -41,6 +44,13 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "config") return supervisor::config_command(rest);
   if (verb == "explain") return supervisor::explain_command(rest);
   if (verb == "serve") return supervisor::serve_command(rest);
+  if (verb == "session") return supervisor::session_command(rest);
+  if (verb == "exec") return supervisor::exec_command(rest);
+  if (verb == "logs") return supervisor::logs_command(rest);
+  if (verb == "kill") return supervisor::kill_command(rest);
+  if (verb == "cp") return supervisor::cp_command(rest);
+  if (verb == "ls") return supervisor::ls_command(rest);
+  if (verb == "cat") return supervisor::cat_command(rest);
   if (verb == "doctor") return supervisor::doctor_command(rest);
   if (verb == "version" || verb == "--version") {
     if (rest.empty()) return supervisor::version_command();

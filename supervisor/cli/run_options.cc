@@ -306,18 +306,22 @@ sys::Status take_terminal(RunOptions& options) {
 
 }  // namespace
 
+sys::Status take_box_options(const CommandLine& line, RunOptions& options) {
+  return take_configuration(line, options)
+      .and_then([&] { return take_limits(line, options); })
+      .and_then([&] { return take_environment(line, options); })
+      .and_then([&] { return take_mounts(line, options); })
+      .and_then([&] { return take_network(line, options); });
+}
+
 sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
   auto line = CommandLine::parse(run_option_table(), words);
   if (!line) return tl::unexpected(std::move(line).error().while_doing("run"));
   RunOptions options;
   options.help = line->has("help");
   if (options.help) return options;
-  const auto taken = take_configuration(*line, options)
-                         .and_then([&] { return take_limits(*line, options); })
-                         .and_then([&] { return take_environment(*line, options); })
-                         .and_then([&] { return take_mounts(*line, options); })
+  const auto taken = take_box_options(*line, options)
                          .and_then([&] { return take_source(*line, options.source); })
-                         .and_then([&] { return take_network(*line, options); })
                          .and_then([&] { return take_box(*line, options); })
                          .and_then([&] { return take_output(*line, options); })
                          .and_then([&] { return take_dry_run(*line, options); })

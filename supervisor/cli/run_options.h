@@ -59,6 +59,10 @@ struct RunOptions {
   ColorChoice color = ColorChoice::automatic;
 };
 
+// What a box is made of, without a program: the configuration, limits, environment, mounts and
+// network that `line` (of a table with run's own rows) and our environment choose.
+[[nodiscard]] sys::Status take_box_options(const CommandLine& line, RunOptions& options);
+
 // The options of run, those of the limits included.
 [[nodiscard]] std::vector<OptionRow> run_option_table();
 

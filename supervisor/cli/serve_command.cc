@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "supervisor/cli/companion.h"
+#include "supervisor/config/installed.h"
 #include "supervisor/cli/console.h"
 
 namespace wardcase::supervisor {
@@ -40,7 +40,7 @@ std::vector<OptionRow> serve_option_table() {
 }
 
 int serve_command(std::span<const std::string> words) {
-  const auto companion = find_companion();
+  const auto companion = find_installed(kCompanion);
   if (!companion) return fail(companion.error());
   std::vector<std::string> all = {*companion, "serve"};
   all.insert(all.end(), words.begin(), words.end());

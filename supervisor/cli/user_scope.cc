@@ -9,7 +9,7 @@
 #include <string>
 
 #include "supervisor/cli/ask_program.h"
-#include "supervisor/cli/companion.h"
+#include "supervisor/config/installed.h"
 
 namespace wardcase::supervisor {
 
@@ -26,7 +26,7 @@ sys::Status enter_user_scope() {
   if (info.st_uid != ::geteuid()) {
     return tl::unexpected(sys::plain_error("'" + socket + "' belongs to another user"));
   }
-  const auto companion = find_companion();
+  const auto companion = find_installed(kCompanion);
   if (!companion) return tl::unexpected(companion.error());
   const auto answer =
       ask_program({*companion, "scope", socket, std::to_string(::getpid())}, {"LANG=C.UTF-8"});

@@ -2,12 +2,15 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/verbs.h"
 
+#include "supervisor/cli/box_file_commands.h"
 #include "supervisor/cli/doctor.h"
+#include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/serve_command.h"
+#include "supervisor/cli/session_command.h"
 
 namespace wardcase::supervisor {
 
@@ -35,6 +38,16 @@ std::span<const Verb> verb_table() {
        "answer requests for runs by HTTP, on a socket of this host",
        {},
        serve_option_table},
+      {"session",
+       "make, list and end sessions: boxes that live on, with their interpreters",
+       {"new", "ls", "rm", "extend", "reset", "interrupt", "input"},
+       session_command_table},
+      {"exec", "run a program in a session", {}, exec_option_table},
+      {"logs", "tell what happened in a session", {}, logs_option_table},
+      {"kill", "end the program that runs in a session, at once", {}, no_options},
+      {"cp", "copy a file into a session, or out of it", {}, no_options},
+      {"ls", "list the files of a session", {}, ls_option_table},
+      {"cat", "print a file of a session", {}, no_options},
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},

@@ -38,7 +38,7 @@ void EventStream::on_output(Stream stream, std::string_view bytes) {
 
 void EventStream::on_end(const RunRecord& record) {
   for (const Stream stream : {Stream::out, Stream::err}) {
-    const std::string& waiting = unfinished_[static_cast<std::size_t>(stream)];
+    const std::string waiting = std::exchange(unfinished_[static_cast<std::size_t>(stream)], {});
     if (!waiting.empty()) write_bytes(stream, waiting);
   }
   const std::string object = to_json(record, form_);

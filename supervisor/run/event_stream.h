@@ -28,6 +28,8 @@ class EventStream {
   void on_start(std::string_view run_id);
   void on_output(Stream stream, std::string_view bytes);
   void on_end(const RunRecord& record);
+  // Another type of the contract's; `members`: of its JSON object, without braces.
+  void on_event(std::string_view type, std::string_view members) { write_event(type, members); }
 
  private:
   void write_event(std::string_view type, std::string_view members);

@@ -29,6 +29,8 @@ class Listener {
   Listener& operator=(Listener&&) = delete;
   ~Listener();
 
+  // Another process listens on it: it is not removed with this one.
+  void disown() { path_.clear(); }
   [[nodiscard]] int fd() const { return socket_.get(); }
   [[nodiscard]] Transport transport() const { return transport_; }
   [[nodiscard]] bool is_handed() const { return path_.empty() && is_handed_; }

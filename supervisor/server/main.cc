@@ -5,6 +5,7 @@
 // any. It is called by wardcase and by service units; what went wrong is on stdout.
 //
 //   wardcase-server serve OPTIONS                  see serve.h
+//   wardcase-server session-new OPTIONS            see session_new.h
 //   wardcase-server scope SOCKET PID               see user_manager.h
 //   wardcase-server make-ids USER [FIRST COUNT]    as root: see id_pools.h
 //   wardcase-server drop-ids USER
@@ -20,6 +21,7 @@
 #include "supervisor/cli/process_start.h"
 #include "supervisor/server/id_pools.h"
 #include "supervisor/server/serve.h"
+#include "supervisor/server/session_new.h"
 #include "supervisor/server/user_manager.h"
 
 namespace {
@@ -70,6 +72,15 @@ int serve(Words words) {
   }
 }
 
+int session_new(Words words) {
+  const auto settled = wardcase::supervisor::settle_what_was_inherited();
+  if (!settled) {
+    std::cerr << "wardcase: session new: " << settled.error().message() << '\n';
+    return kFailed;
+  }
+  return wardcase::supervisor::session_new(std::vector<std::string>(words.begin(), words.end()));
+}
+
 int tell(std::string_view what, const Status& done) {
   if (done) return 0;
   std::cout << what << ": " << done.error().message() << '\n';
@@ -83,6 +94,7 @@ int main(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   const Words words = argc > 2 ? all.subspan(2) : Words();
   if (verb == "serve") return serve(words);
+  if (verb == "session-new") return session_new(words);
   if (verb == "scope" && words.size() == 2) return tell(verb, start_scope(words));
   if (verb == "make-ids" && (words.size() == 1 || words.size() == 3)) {
     return tell(verb, make_ids(words));

@@ -37,7 +37,7 @@ sys::Status StdinGate::let_in() {
   return {};
 }
 
-sys::Status StdinGate::write(std::string_view bytes) {
+sys::Status StdinGate::write(std::string_view bytes, std::function<void()> taken) {
   if (!write_.is_open() || is_finishing_) {
     return tl::unexpected(sys::plain_error("its stdin is not open"));
   }
@@ -45,6 +45,7 @@ sys::Status StdinGate::write(std::string_view bytes) {
     return tl::unexpected(sys::Error{EAGAIN, "pass it on: too much waits to be read"});
   }
   waiting_ += bytes;
+  taken_ = std::move(taken);
   write_some();
   return {};
 }
@@ -57,6 +58,7 @@ void StdinGate::finish() {
 void StdinGate::shut() {
   close_write();
   waiting_.clear();
+  taken_ = nullptr;
   if (!read_.is_open()) return;
   std::array<char, 4096> rest;
   while (sys::retry_eintr([&] { return ::read(read_.get(), rest.data(), rest.size()); }) > 0) {
@@ -75,7 +77,10 @@ void StdinGate::write_some() {
     if (n < 0) break;  // EAGAIN: our own reading end keeps it from being anything else
     waiting_.erase(0, static_cast<std::size_t>(n));
   }
-  if (waiting_.empty() && is_finishing_) return close_write();
+  if (waiting_.empty()) {
+    if (const auto taken = std::exchange(taken_, nullptr)) taken();
+    if (is_finishing_) return close_write();
+  }
   const bool has_to_wait = !waiting_.empty();
   if (has_to_wait == is_watched_) return;
   if (has_to_wait) {

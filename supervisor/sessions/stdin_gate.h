@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -30,8 +31,9 @@ class StdinGate {
   [[nodiscard]] sys::Status let_in();
   [[nodiscard]] bool is_let_in() const { return write_.is_open(); }
   // Bytes for whoever reads; what does not fit waits here. Fails where it is shut, or where more
-  // than kMostWaiting would wait (EAGAIN).
-  [[nodiscard]] sys::Status write(std::string_view bytes);
+  // than kMostWaiting would wait (EAGAIN). `taken`, which may be empty, is called once nothing
+  // waits here any more, at once or later, unless it is shut before.
+  [[nodiscard]] sys::Status write(std::string_view bytes, std::function<void()> taken);
   // End of file, once all that was written has been taken by the pipe.
   void finish();
   // End of file at once; what was not read is thrown away.
@@ -49,6 +51,7 @@ class StdinGate {
   sys::UniqueFd read_;
   sys::UniqueFd write_;
   std::string waiting_;
+  std::function<void()> taken_;
   bool is_finishing_ = false;
   bool is_watched_ = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-#include "supervisor/cli/companion.h"
+#include "supervisor/config/installed.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,6 @@
 namespace wardcase::supervisor {
 namespace {
 
-constexpr const char* kName = "wardcase-server";
 constexpr const char* kLibexec = "/usr/libexec/wardcase";
 
 std::string own_directory() {
@@ -22,14 +21,14 @@ std::string own_directory() {
 
 }  // namespace
 
-sys::Result<std::string> find_companion() {
+sys::Result<std::string> find_installed(std::string_view name) {
   const std::string own = own_directory();
   for (const std::string& directory : {own, own + "/../libexec/wardcase", std::string(kLibexec)}) {
-    std::string path = directory + "/" + kName;
+    std::string path = directory + "/" + std::string(name);
     if (::access(path.c_str(), X_OK) == 0) return path;
   }
   return tl::unexpected(
-      sys::plain_error(std::string(kName) + " is not installed beside us or in " + kLibexec));
+      sys::plain_error(std::string(name) + " is not installed beside us or in " + kLibexec));
 }
 
 }  // namespace wardcase::supervisor

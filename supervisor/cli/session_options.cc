@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/session_options.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "policies/language.h"
+#include "policies/units.h"
+#include "supervisor/languages/program.h"
+#include "supervisor/run/run.h"
+#include "supervisor/sessions/interpreters.h"
+#include "supervisor/sessions/session_place.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::hours kLongestTtl{24};
+constexpr std::chrono::hours kTtl{1};
+constexpr std::chrono::minutes kIdleTtl{30};
+
+// Those of run that are about the box; limits are added.
+constexpr std::array kOfTheBox = {"env",     "env-file", "volume",
+                                  "network", "policy",   "allow-syscalls"};
+
+bool is_of_the_box(const OptionRow& row) {
+  const bool is_limit = std::ranges::any_of(
+      policies::limit_table(), [&](const policies::LimitRow& limit) { return limit.flag == row.name; });
+  return is_limit || std::ranges::find(kOfTheBox, row.name) != kOfTheBox.end();
+}
+
+}  // namespace
+
+// lint: table
+std::vector<OptionRow> session_option_table() {
+  std::vector<OptionRow> table = {
+      {"id", "", "ID", "name of the session, [A-Za-z0-9._-]{1,64}; else one is made up"},
+      {"language", "l", "NAME", "language of programs that do not name one (default python)", "",
+       "", "python|javascript|bash"},
+      {"ttl", "", "TIME", "how long it lives (default 1h, at most 24h)"},
+      {"idle-ttl", "", "TIME|none", "how long it lives without being used (default 30m)"},
+      {"json", "", "", "print JSON"},
+  };
+  for (OptionRow& row : run_option_table()) {
+    if (is_of_the_box(row)) table.push_back(std::move(row));
+  }
+  return table;
+}
+
+sys::Result<milliseconds> parse_ttl(const std::string& flag, const std::string& text) {
+  const auto time = policies::parse_duration(text);
+  if (!time) return tl::unexpected(sys::Error(time.error()).while_doing("--" + flag));
+  const milliseconds ttl(*time);
+  if (ttl.count() > 0 && ttl <= kLongestTtl) return ttl;
+  return tl::unexpected(sys::plain_error("--" + flag + " " + text + ": write a time up to 24h"));
+}
+
+sys::Result<SessionOptions> parse_session_options(std::span<const std::string> words) {
+  const auto line = CommandLine::parse(session_option_table(), words);
+  if (!line) return tl::unexpected(sys::Error(line.error()).while_doing("session new"));
+  if (!line->operands().empty()) {
+    return tl::unexpected(sys::plain_error("session new: takes no arguments, not '" +
+                                           line->operands().front() + "'; --id names it"));
+  }
+  SessionOptions options;
+  options.ttl = kTtl;
+  options.idle_ttl = kIdleTtl;
+  const std::string* const id = line->last("id");
+  options.id = id != nullptr ? *id : make_id("ses_");
+  if (!is_session_id(options.id)) {
+    return tl::unexpected(
+        sys::plain_error("--id '" + options.id + "': write [A-Za-z0-9._-]{1,64}"));
+  }
+  if (const std::string* name = line->last("language")) {
+    const policies::Language* const language = policies::find_language(*name);
+    if (language == nullptr || live_interpreter(language->name) == nullptr) {
+      return tl::unexpected(sys::plain_error("--language " + *name +
+                                             ": its interpreter can't live on; write python, "
+                                             "javascript or bash"));
+    }
+    options.language = language->name;
+  }
+  for (auto [flag, into] :
+       {std::pair("ttl", &options.ttl), std::pair("idle-ttl", &options.idle_ttl)}) {
+    const std::string* const text = line->last(flag);
+    if (text == nullptr) continue;
+    if (into == &options.idle_ttl && *text == "none") {
+      *into = milliseconds(0);
+      continue;
+    }
+    auto ttl = parse_ttl(flag, *text);
+    if (!ttl) return tl::unexpected(std::move(ttl).error());
+    *into = *ttl;
+  }
+  if (auto taken = take_box_options(*line, options.box); !taken) {
+    return tl::unexpected(taken.error());
+  }
+  if (line->has("json")) options.box.mode = OutputMode::json;
+  return options;
+}
+
+}  // namespace wardcase::supervisor

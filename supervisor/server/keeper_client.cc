@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/server/keeper_client.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "policies/language.h"
+#include "sandbox/sys/retry.h"
+#include "supervisor/run/record_parts.h"
+#include "supervisor/server/keeper.h"
+#include "supervisor/sessions/box_files.h"
+#include "supervisor/sessions/keeper_protocol.h"
+
+namespace wardcase::supervisor {
+
+namespace json = boost::json;
+
+namespace {
+
+// So much waits for a client before its program is held.
+constexpr std::size_t kMuchWaiting = 1 << 20;
+
+std::int64_t milliseconds(Clock::duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+std::string member(std::string_view key, const json::value& value) {
+  return ",\"" + std::string(key) + "\":" + json::serialize(value);
+}
+
+// The session's own, changed by what is asked for one program.
+sys::Result<policies::Limits> limits_of(const KeeperRequest& request, policies::Limits limits,
+                                        std::size_t cpus) {
+  for (const auto& [id, value] : request.limits) {
+    const policies::LimitRow& row = policies::limit_row(id);
+    auto checked =
+        policies::check_limit(row, "--" + std::string(row.flag), value, limits.maximum(id));
+    if (!checked) return tl::unexpected(checked.error());
+    limits.require(id, value);
+  }
+  auto resolved = limits.resolve(static_cast<unsigned>(cpus), /*captured=*/true);
+  if (!resolved) return tl::unexpected(resolved.error());
+  return limits;
+}
+
+}  // namespace
+
+KeeperClient::KeeperClient(Keeper& keeper)
+    : keeper_(keeper),
+      channel_(keeper.loop(), {.frame = kMostRequest, .waiting = kMostReply},
+               {.on_frame = [this](std::string_view frame) { on_frame(frame); },
+                .on_closed = [this](const std::string&) { on_gone(); },
+                .on_drained = [this] { send_more_of_file(); }}) {}
+
+KeeperClient::~KeeperClient() {
+  *alive_ = false;
+  keeper_.loop().cancel(yield_timer_);
+  keeper_.loop().cancel(idle_timer_);
+  if (follower_ != 0) keeper_.log().unfollow(follower_);
+}
+
+sys::Status KeeperClient::open(sys::UniqueFd socket) { return channel_.open(std::move(socket)); }
+
+// A program that nobody waits for any more is not wanted any more: who goes on without it says so
+// by yield.
+void KeeperClient::on_gone() {
+  if (!exec_id_.empty() && !is_finished_) {
+    keeper_.leave(exec_id_);
+    if (is_paused_) keeper_.session().pause_output(false);
+    keeper_.session().stop(exec_id_, SIGTERM);
+  }
+  keeper_.forget(*this);
+}
+
+void KeeperClient::on_frame(std::string_view frame) {
+  if (is_finished_) return;
+  if (request_ && request_->op == "write") return receive_file(frame);
+  auto request = parse_keeper_request(frame);
+  if (!request) return finish(request.error().message());
+  if (request_) return command(*request);
+  begin(*std::move(request));
+}
+
+void KeeperClient::begin(KeeperRequest request) {
+  request_ = request;
+  const std::string& op = request.op;
+  Session& session = keeper_.session();
+  if (op == "exec") return begin_exec(std::move(request));
+  if (op == "state") return tell_state();
+  if (op == "logs") return tell_logs(request);
+  if (op == "list") return list(request.path);
+  if (op == "read") return send_file(request.path);
+  if (op == "write") return receive_file({});
+  if (op == "extend") {
+    keeper_.extend(request.ttl);
+    return tell_state();
+  }
+  if (op == "interrupt") {
+    return finish(session.interrupt() ? "" : "nothing runs in the session");
+  }
+  if (op == "kill") {
+    const std::string running = session.state().running;
+    if (running.empty()) return finish("nothing runs in the session");
+    session.stop(running, SIGTERM);
+    session.stop(running, SIGTERM);  // without patience
+    return finish("");
+  }
+  if (op == "reset") {
+    session.reset();
+    return finish("");
+  }
+  if (op == "close") {
+    finish("");
+    return keeper_.close();
+  }
+  if (op == "input" || op == "end_input") {
+    const auto done = op == "input" ? session.input(request.data) : session.end_input();
+    return finish(done ? "" : done.error().message());
+  }
+  finish("'" + op + "' is nothing that can be asked of a session");
+}
+
+// While its own program is under way.
+void KeeperClient::command(const KeeperRequest& request) {
+  if (exec_id_.empty()) return;
+  Session& session = keeper_.session();
+  if (request.op == "interrupt") session.stop(exec_id_, SIGINT);
+  if (request.op == "stop") session.stop(exec_id_, SIGTERM);
+  if (session.state().running != exec_id_) return;
+  if (request.op == "input") {
+    (void)session.input(request.data, [this, alive = alive_] {
+      if (*alive) send(reply::kTaken, {});
+    });
+  }
+  if (request.op == "end_input") (void)session.end_input();
+}
+
+void KeeperClient::begin_exec(KeeperRequest request) {
+  ExecRequest exec;
+  const std::string named =
+      request.language.empty() ? keeper_.session().spec().default_language : request.language;
+  const policies::Language* const language = policies::find_language(named);
+  if (language == nullptr) return finish("language '" + named + "' is not known");
+  if (request.code.size() > kMostCode) return finish("the program is longer than 16 MiB");
+  auto limits = limits_of(request, keeper_.options().limits, keeper_.cpus());
+  if (!limits) return finish(limits.error().message());
+  exec.language = language->name;
+  exec.name = request.name;
+  exec.code = std::move(request.code);
+  exec.limits = *limits;
+  exec.open_input = request.open_input;
+  request_->code.clear();
+  if (request.wants_events) {
+    events_.emplace([this](std::string_view line) { send(reply::kEvent, line); },
+                    request.base64 ? OutputForm::base64 : OutputForm::text);
+  }
+  auto id = keeper_.exec(std::move(exec), this);
+  if (!id) return finish(id.error().message());
+  exec_id_ = *id;
+}
+
+void KeeperClient::on_start(std::string_view id) {
+  if (events_) events_->on_start(id);
+  const Clock::time_point now = Clock::now();
+  if (request_->yield) {
+    yield_timer_ = keeper_.loop().at(now + *request_->yield, [this] { hand_back(); });
+  }
+  if (request_->yield_idle) check_idle();
+  if (request_->open_input) send(reply::kTaken, {});
+}
+
+void KeeperClient::on_output(Stream stream, std::string_view bytes) {
+  if (events_) events_->on_output(stream, bytes);
+  if (request_->wants_output) send(stream == Stream::out ? reply::kOut : reply::kErr, bytes);
+  if (is_paused_ || channel_.waiting() < kMuchWaiting) return;
+  is_paused_ = true;
+  keeper_.session().pause_output(true);
+}
+
+void KeeperClient::on_waiting_for_input() {
+  if (events_) events_->on_event("waiting_for_input", "\"id\":\"" + exec_id_ + "\"");
+}
+
+void KeeperClient::on_end(const RunRecord& record) {
+  if (events_) events_->on_end(record);
+  const OutputForm form = request_->base64 ? OutputForm::base64 : OutputForm::text;
+  finish("", ",\"record\":" + to_json(record, form) +
+                 member("exit_code", exit_code_of(record)) +
+                 member("message", to_json_text(record.error)) +
+                 member("hint", to_json_text(record.hint)) + member("seq", keeper_.log().newest()));
+}
+
+void KeeperClient::check_idle() {
+  const Execution* const execution = keeper_.session().find(exec_id_);
+  if (execution == nullptr) return;
+  const Clock::time_point due = execution->last_output() + *request_->yield_idle;
+  if (Clock::now() >= due) return hand_back();
+  idle_timer_ = keeper_.loop().at(due, [this] { check_idle(); });
+}
+
+// The program goes on without its client.
+void KeeperClient::hand_back() {
+  const Execution* const execution = keeper_.session().find(exec_id_);
+  if (execution == nullptr) return;
+  if (std::exchange(is_paused_, false)) keeper_.session().pause_output(false);
+  keeper_.leave(exec_id_);
+  on_end(execution->so_far());
+}
+
+void KeeperClient::tell_state() {
+  const Session::State state = keeper_.session().state();
+  const SessionSpec& spec = keeper_.session().spec();
+  const Clock::time_point now = Clock::now();
+  json::array interpreters;
+  for (const std::string& each : state.interpreters) interpreters.emplace_back(to_json_text(each));
+  json::value idle = nullptr;
+  if (const auto since = keeper_.session().idle_since()) idle = milliseconds(now - *since);
+  finish("", member("id", to_json_text(spec.id)) +
+                 member("language", to_json_text(spec.default_language)) +
+                 member("state", state.running.empty() ? "idle" : "running") +
+                 member("running", to_json_text(state.running)) + member("queued", state.queued) +
+                 member("interpreters", interpreters) + member("processes", state.processes) +
+                 member("cpu_ms", state.usage.cpu.count() / 1000) +
+                 member("memory_peak_bytes", number_or_null(state.usage.memory_peak_bytes)) +
+                 member("age_ms", milliseconds(now - keeper_.created_at())) +
+                 member("idle_ms", idle) +
+                 member("expires_in_ms", milliseconds(keeper_.expires_at() - now)) +
+                 member("seq", keeper_.log().newest()));
+}
+
+void KeeperClient::tell_logs(const KeeperRequest& request) {
+  SessionLog& log = keeper_.log();
+  const auto tell = [this](std::string_view line) { send(reply::kEvent, line); };
+  log.read(request.since, tell);
+  if (!request.follow) return finish("", member("seq", log.newest()));
+  follower_ = log.follow(tell);
+}
+
+void KeeperClient::list(const std::string& path) {
+  const auto place = keeper_.session().place();
+  const auto inside = path_in_box(path);
+  if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
+  const auto entries = list_box_files(place->directory, place->owner, *inside);
+  if (!entries) return finish(entries.error().message());
+  json::array all;
+  for (const BoxEntry& entry : *entries) {
+    all.emplace_back(json::object{{"name", to_json_text(entry.name)},
+                                  {"type", std::string(1, entry.type)},
+                                  {"mode", entry.mode},
+                                  {"size", entry.size},
+                                  {"modified_ms", entry.modified_ms}});
+  }
+  finish("", member("entries", all));
+}
+
+void KeeperClient::send_file(const std::string& path) {
+  const auto place = keeper_.session().place();
+  const auto inside = path_in_box(path);
+  if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
+  auto file = open_box_file(place->directory, place->owner, *inside);
+  if (!file) return finish(file.error().message());
+  file_ = *std::move(file);
+  keeper_.loop().post([this] { send_more_of_file(); });
+}
+
+// A chunk a turn, and no more than the client takes.
+void KeeperClient::send_more_of_file() {
+  if (std::exchange(is_paused_, false) && !exec_id_.empty()) {
+    return keeper_.session().pause_output(false);
+  }
+  if (!file_.is_open() || is_finished_ || !channel_.is_open() || channel_.waiting() > 0) return;
+  std::array<char, kFileChunk> chunk;
+  const ssize_t n =
+      sys::retry_eintr([&] { return ::read(file_.get(), chunk.data(), chunk.size()); });
+  if (n < 0) return finish(sys::errno_error("read the file").message());
+  if (n == 0) return finish("");
+  send(reply::kData, {chunk.data(), static_cast<std::size_t>(n)});
+  if (channel_.waiting() == 0) keeper_.loop().post([this] { send_more_of_file(); });
+}
+
+// The first call makes the file, and needs a box to make it in.
+void KeeperClient::receive_file(std::string_view bytes) {
+  if (!file_.is_open()) {
+    return keeper_.session().with_box([this, alive = alive_](const sys::Status& ready) {
+      if (!*alive) return;
+      if (!ready) return finish(ready.error().message());
+      const auto place = keeper_.session().place();
+      const auto inside = path_in_box(request_->path);
+      if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
+      auto file = create_box_file(place->directory, place->owner, *inside, request_->name,
+                                  static_cast<mode_t>(request_->mode));
+      if (!file) return finish(file.error().message());
+      file_ = *std::move(file);
+      send(reply::kData, {});  // the bytes may come
+    });
+  }
+  if (bytes.empty()) return finish("");
+  while (!bytes.empty()) {
+    const ssize_t n =
+        sys::retry_eintr([&] { return ::write(file_.get(), bytes.data(), bytes.size()); });
+    if (n < 0) return finish(sys::errno_error("write the file").message());
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void KeeperClient::finish(const std::string& error, const std::string& members) {
+  if (std::exchange(is_finished_, true)) return;
+  keeper_.loop().cancel(std::exchange(yield_timer_, 0));
+  keeper_.loop().cancel(std::exchange(idle_timer_, 0));
+  send(reply::kLast, "{\"error\":" + json::serialize(json::value(to_json_text(error))) + members +
+                         "}");
+}
+
+void KeeperClient::send(char kind, std::string_view bytes) {
+  channel_.send(std::string(1, kind).append(bytes));
+}
+
+}  // namespace wardcase::supervisor

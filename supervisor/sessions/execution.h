@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policies/limits.h"
+#include "supervisor/run/event_loop.h"
+#include "supervisor/run/run.h"
+#include "supervisor/run/run_record.h"
+#include "supervisor/run/transcript.h"
+#include "supervisor/sessions/worker_messages.h"
+
+namespace wardcase::supervisor {
+
+// One program for a session's interpreter.
+struct ExecRequest {
+  std::string id;        // run_...; chosen by the session where empty
+  std::string language;  // a language's name
+  std::string name;      // what tracebacks call it; chosen by the session where empty
+  std::string code;
+  policies::Limits limits;  // resolved: timeout, grace, cpu_time, idle_timeout, capture, output
+  bool open_input = false;  // its stdin waits for Session::input; else it reads the end of file
+};
+
+// Who asked for it and hears of it; on the loop's thread. A call may not destroy the session.
+class ExecObserver {
+ public:
+  ExecObserver() = default;
+  ExecObserver(const ExecObserver&) = delete;
+  ExecObserver& operator=(const ExecObserver&) = delete;
+  virtual ~ExecObserver() = default;
+
+  virtual void on_start(std::string_view id) = 0;
+  virtual void on_output(Stream stream, std::string_view bytes) = 0;
+  // It is blocked reading its open stdin, and nothing is there to be read.
+  virtual void on_waiting_for_input() = 0;
+  // Exactly once, last of all.
+  virtual void on_end(const RunRecord& record) = 0;
+};
+
+// What is known of a program under way in an interpreter, and its limits. It decides what has
+// become of it; how it is ended is the session's.
+class Execution {
+ public:
+  // `limit_passed` is called once, when a limit ends it.
+  using LimitPassed = std::function<void()>;
+
+  // `observer` may be nullptr: nobody listens.
+  Execution(EventLoop& loop, ExecRequest request, ExecObserver* observer);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  ~Execution() { release_timers(); }
+
+  [[nodiscard]] const ExecRequest& request() const { return request_; }
+  [[nodiscard]] const std::string& nonce() const { return nonce_; }
+  [[nodiscard]] bool has_cause() const { return has_cause_; }
+  [[nodiscard]] Clock::time_point last_output() const { return last_output_at_; }
+
+  // It runs from here. `box` outlives it, or close_box() is called before it goes.
+  void begin(Run& box, LimitPassed limit_passed);
+  void close_box();
+  void on_output(Stream stream, std::string_view bytes);
+  void tell_waiting();
+  // Why it is to end; the first cause stands.
+  void set_cause(RunStatus status, std::string error, int stop_signal = 0);
+  void note_limit(policies::LimitId id);
+
+  // What it came to. Each is followed by finish().
+  void on_done(WorkerDone done);
+  void on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal);
+  [[nodiscard]] RunRecord& record() { return record_; }
+  // Tells the observer.
+  void finish();
+  // The record as it stands while it goes on, with what was printed so far.
+  [[nodiscard]] RunRecord so_far() const;
+  // Nobody listens any more.
+  void forget_observer() { observer_ = nullptr; }
+
+ private:
+  void pass_limit(policies::LimitId id, RunStatus status, std::string error);
+  void check_idle();
+  void check_cpu();
+  void measure();
+  void release_timers();
+
+  EventLoop& loop_;
+  ExecRequest request_;
+  ExecObserver* observer_;
+  LimitPassed limit_passed_;
+  Run* box_ = nullptr;
+  std::string nonce_;
+  RunRecord record_;
+  Transcript transcript_;
+  bool has_cause_ = false;
+  Clock::time_point asked_at_;
+  Clock::time_point began_at_;
+  Clock::time_point last_output_at_;
+  std::chrono::microseconds cpu_before_{0};
+  std::uint64_t oom_kills_before_ = 0;
+  std::vector<DeniedCall> denied_before_;
+  EventLoop::TimerId wall_timer_ = 0;
+  EventLoop::TimerId idle_timer_ = 0;
+  EventLoop::TimerId cpu_timer_ = 0;
+};
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/sessions/keeper_request.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "supervisor/run/json_text.h"
+#include "supervisor/run/record_parts.h"
+
+namespace wardcase::supervisor {
+
+namespace json = boost::json;
+
+namespace {
+
+using policies::LimitId;
+
+constexpr std::array kOfPrograms = {LimitId::timeout, LimitId::cpu_time, LimitId::idle_timeout,
+                                    LimitId::grace,   LimitId::capture,  LimitId::output};
+constexpr std::uint64_t kLongest = 366ULL * 24 * 60 * 60 * 1000;  // milliseconds
+
+// Reads members by their type, and remembers the first that is wrong.
+class Members {
+ public:
+  explicit Members(const json::object& object) : object_(object) {}
+
+  void text(const char* key, std::string& into) {
+    if (const json::value* value = at(key, &json::value::is_string)) into = value->get_string();
+  }
+  void flag(const char* key, bool& into) {
+    if (const json::value* value = at(key, &json::value::is_bool)) into = value->get_bool();
+  }
+  std::optional<std::uint64_t> number(const char* key) {
+    const json::value* value = object_.if_contains(key);
+    if (value == nullptr) return std::nullopt;
+    json::error_code error;
+    const auto number = value->to_number<std::uint64_t>(error);
+    if (error) refuse(key);
+    return number;
+  }
+  std::optional<std::chrono::milliseconds> time(const char* key) {
+    const auto number = this->number(key);
+    if (!number) return std::nullopt;
+    if (*number > kLongest) refuse(key);
+    return std::chrono::milliseconds(*number);
+  }
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+  void refuse(const std::string& key) {
+    if (wrong_.empty()) wrong_ = key;
+  }
+
+ private:
+  const json::value* at(const char* key, bool (json::value::*is_of_type)() const noexcept) {
+    const json::value* value = object_.if_contains(key);
+    if (value == nullptr || (value->*is_of_type)()) return value;
+    refuse(key);
+    return nullptr;
+  }
+
+  const json::object& object_;
+  std::string wrong_;
+};
+
+void read_limits(const json::object& object, Members& members, KeeperRequest& request) {
+  const json::value* value = object.if_contains("limits");
+  if (value == nullptr) return;
+  const json::object* limits = value->if_object();
+  if (limits == nullptr) return members.refuse("limits");
+  for (const auto& [key, limit] : *limits) {
+    const auto row = std::ranges::find(policies::limit_table(), std::string_view(key),
+                                       &policies::LimitRow::json_key);
+    json::error_code error;
+    std::optional<std::uint64_t> number;
+    if (!limit.is_null()) number = limit.to_number<std::uint64_t>(error);
+    if (row == policies::limit_table().end() || !is_limit_of_programs(row->id) || error) {
+      return members.refuse("limits." + std::string(key));
+    }
+    request.limits.emplace_back(row->id, number);
+  }
+}
+
+}  // namespace
+
+bool is_limit_of_programs(LimitId id) {
+  return std::ranges::find(kOfPrograms, id) != kOfPrograms.end();
+}
+
+std::string to_json(const KeeperRequest& request) {
+  json::object limits;
+  for (const auto& [id, value] : request.limits) limits[policies::limit_row(id).json_key] = number_or_null(value);
+  json::object object = {{"op", request.op},
+                         {"language", to_json_text(request.language)},
+                         {"name", to_json_text(request.name)},
+                         {"code", to_json_text(request.code)},
+                         {"limits", std::move(limits)},
+                         {"open_input", request.open_input},
+                         {"events", request.wants_events},
+                         {"output", request.wants_output},
+                         {"base64", request.base64},
+                         {"data", base64(request.data)},
+                         {"ttl_ms", request.ttl.count()},
+                         {"since", request.since},
+                         {"follow", request.follow},
+                         {"path", base64(request.path)},
+                         {"mode", request.mode}};
+  if (request.yield) object["yield_ms"] = request.yield->count();
+  if (request.yield_idle) object["yield_idle_ms"] = request.yield_idle->count();
+  return json::serialize(object);
+}
+
+sys::Result<KeeperRequest> parse_keeper_request(std::string_view text) {
+  json::error_code error;
+  const json::value value = json::parse(text, error);
+  const json::object* object = error ? nullptr : value.if_object();
+  if (object == nullptr) return tl::unexpected(sys::plain_error("the request is no JSON object"));
+  KeeperRequest request;
+  Members members(*object);
+  members.text("op", request.op);
+  members.text("language", request.language);
+  members.text("name", request.name);
+  members.text("code", request.code);
+  read_limits(*object, members, request);
+  members.flag("open_input", request.open_input);
+  members.flag("events", request.wants_events);
+  members.flag("output", request.wants_output);
+  members.flag("base64", request.base64);
+  request.yield = members.time("yield_ms");
+  request.yield_idle = members.time("yield_idle_ms");
+  request.ttl = members.time("ttl_ms").value_or(request.ttl);
+  request.since = members.number("since").value_or(0);
+  members.flag("follow", request.follow);
+  request.mode = static_cast<unsigned>(members.number("mode").value_or(request.mode) & 0777);
+  for (auto [key, into] : {std::pair("data", &request.data), std::pair("path", &request.path)}) {
+    std::string encoded;
+    members.text(key, encoded);
+    auto bytes = decode_base64(encoded);
+    if (!bytes) members.refuse(key);
+    *into = std::move(bytes).value_or("");
+  }
+  if (members.wrong().empty()) return request;
+  return tl::unexpected(sys::plain_error("the request's '" + members.wrong() + "' makes no sense"));
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/sessions/session.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "supervisor/run/setup_failure.h"
+#include "supervisor/sessions/interpreters.h"
+
+// A session's life:
+//
+//   none --first program--> starting --agent executed--> alive --agent gone--> none, or closed
+//
+// and a program's: queued --interpreter ready--> running --done, with its nonce--> told. Whatever
+// comes from a box, an interpreter or a program that is not the present one is dropped with the
+// objects that it would have come through.
+namespace wardcase::supervisor {
+
+namespace {
+
+using agent::Whom;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kInterruptPatience{1000};
+constexpr seconds kAgentPatience{5};
+constexpr milliseconds kInputCheck{50};
+
+}  // namespace
+
+// The box's run. What its programs print does not come this way.
+class Session::BoxObserver : public RunObserver {
+ public:
+  explicit BoxObserver(Session& session) : session_(session) {}
+  void on_start(std::string_view) override { session_.on_box_alive(); }
+  void on_output(Stream, std::string_view) override {}
+  void on_end(const RunRecord& record) override { session_.on_box_ended(record); }
+
+ private:
+  Session& session_;
+};
+
+Session::Session(EventLoop& loop, Host& host, SessionSpec spec, std::function<void()> on_closed)
+    : loop_(loop),
+      host_(host),
+      spec_(std::move(spec)),
+      on_closed_(std::move(on_closed)),
+      box_observer_(std::make_unique<BoxObserver>(*this)),
+      idle_since_(Clock::now()) {}
+
+Session::~Session() {
+  *alive_ = false;
+  for (const EventLoop::TimerId timer : {end_timer_, agent_timer_, input_timer_, step_timer_}) {
+    loop_.cancel(timer);
+  }
+}
+
+sys::Result<std::string> Session::exec(ExecRequest request, ExecObserver* observer) {
+  if (is_closing_) return tl::unexpected(sys::plain_error("the session ends"));
+  if (queue_.size() >= kMostQueued) {
+    return tl::unexpected(sys::plain_error(std::to_string(kMostQueued) +
+                                           " programs wait in this session already"));
+  }
+  const LiveInterpreter* const interpreter = live_interpreter(request.language);
+  if (interpreter == nullptr) {
+    return tl::unexpected(sys::plain_error("language '" + request.language +
+                                           "' has no interpreter that lives on in a session"));
+  }
+  if (request.id.empty()) request.id = make_id("run_");
+  if (request.name.empty()) {
+    request.name = "exec-" + std::to_string(next_exec_++) + std::string(interpreter->suffix);
+  }
+  std::string id = request.id;
+  queue_.push_back(std::make_unique<Execution>(loop_, std::move(request), observer));
+  queue_.back()->record().session_id = spec_.id;
+  step_later();
+  return id;
+}
+
+Execution* Session::find(std::string_view exec_id) {
+  if (running_ && running_->request().id == exec_id) return running_.get();
+  const auto found = std::ranges::find_if(
+      queue_, [&](const auto& waiting) { return waiting->request().id == exec_id; });
+  return found == queue_.end() ? nullptr : found->get();
+}
+
+void Session::step_later() {
+  if (step_timer_ != 0) return;
+  step_timer_ = loop_.at(Clock::now(), [this] {
+    step_timer_ = 0;
+    step();
+  });
+}
+
+// Does the next thing that the first of the queue needs.
+void Session::step() {
+  if (is_closing_ || is_resetting_ || running_) return;
+  if (queue_.empty() && waiters_.empty()) return;
+  if (box_phase_ == BoxPhase::none) return start_box();
+  if (box_phase_ != BoxPhase::alive || queue_.empty()) return;
+  const std::string& language = queue_.front()->request().language;
+  const Interpreter* const interpreter = interpreter_of(language);
+  if (interpreter == nullptr) return start_interpreter(language);
+  if (interpreter->worker->is_ready()) begin();
+}
+
+void Session::start_box() {
+  auto spec = spec_.make_box();
+  if (spec) {
+    if (auto placed = place_agent(*spec); !placed) spec = tl::unexpected(placed.error());
+  }
+  auto link = std::make_unique<AgentLink>(
+      loop_,
+      AgentLink::Events{
+          .on_started = [this](const agent::Started& started) { on_started(started); },
+          .on_ended = [this](const agent::Ended& ended) { on_interpreter_ended(ended); },
+          .on_everyone_gone = [this](const agent::EveryoneGone& gone) { on_everyone_gone(gone); },
+          .on_closed = [this](const std::string& why) { give_up_box(why); }});
+  auto channel = spec ? link->open() : tl::unexpected(spec.error());
+  if (!channel) {
+    fail_queued(RunStatus::setup_failed, channel.error().message(), 0);
+    return tell_waiters(tl::unexpected(channel.error()));
+  }
+  spec->channel = *std::move(channel);
+  agent_ = std::move(link);
+  box_ = std::make_unique<Run>(loop_, host_);
+  box_phase_ = BoxPhase::starting;
+  box_->start(*std::move(spec), *box_observer_);
+}
+
+void Session::on_box_alive() {
+  box_phase_ = BoxPhase::alive;
+  tell_waiters({});
+  step();
+}
+
+// All of it is gone. The run's own call is under way: it goes in the next turn.
+void Session::on_box_ended(const RunRecord& record) {
+  const bool was_alive = box_phase_ != BoxPhase::starting;
+  box_phase_ = BoxPhase::none;
+  is_resetting_ = false;
+  loop_.cancel(std::exchange(agent_timer_, 0));
+  agent_->close();
+  if (running_) {
+    running_->close_box();
+    running_->set_cause(record.status == RunStatus::oom ? RunStatus::oom : RunStatus::stopped,
+                        record.status == RunStatus::oom ? record.error : "the session's box ended");
+    running_->on_interpreter_end(std::nullopt, SIGKILL);
+    if (record.status == RunStatus::oom) running_->note_limit(policies::LimitId::memory);
+    finish_running();
+  }
+  for (const auto& [id, interpreter] : interpreters_) {
+    had_interpreters_.insert(interpreter.language);
+  }
+  loop_.post([box = std::shared_ptr<Run>(std::move(box_)),
+              agent = std::shared_ptr<AgentLink>(std::move(agent_))] {});
+  interpreters_.clear();
+  if (is_closing_) return on_closed_();
+  if (!was_alive) {
+    fail_queued(record.status, record.error, record.stop_signal);
+    return tell_waiters(tl::unexpected(sys::plain_error(record.error)));
+  }
+  step_later();
+}
+
+void Session::start_interpreter(const std::string& language) {
+  const LiveInterpreter& live = *live_interpreter(language);
+  const std::uint32_t id = next_worker_++;
+  Interpreter& interpreter = interpreters_[id];
+  interpreter.language = language;
+  interpreter.worker = std::make_unique<Worker>(
+      loop_, id,
+      Worker::Events{
+          .on_ready = [this] { step_later(); },
+          .on_output = [this, id](Stream stream,
+                                  std::string_view bytes) { on_output(id, stream, bytes); },
+          .on_done = [this, id](WorkerDone done) { on_done(id, std::move(done)); },
+          .on_broken = [this, id](const std::string& why) { break_interpreter(id, why); }});
+  const auto started =
+      interpreter.worker->start(*agent_, {std::string(live.programs), script_path(live)},
+                                spec_.environment, box_->user());
+  if (started) return;
+  interpreters_.erase(id);
+  std::unique_ptr<Execution> failed = std::move(queue_.front());
+  queue_.pop_front();
+  failed->set_cause(RunStatus::setup_failed,
+                    "start the interpreter: " + started.error().message());
+  failed->finish();
+  step_later();
+}
+
+void Session::on_started(const agent::Started& started) {
+  const auto found = interpreters_.find(started.id);
+  if (found == interpreters_.end()) return;
+  found->second.is_started = true;
+  if (started.error == 0) return;
+  const std::string language = found->second.language;
+  drop_interpreter(started.id);
+  had_interpreters_.erase(language);
+  if (queue_.empty() || queue_.front()->request().language != language) return step_later();
+  std::unique_ptr<Execution> failed = std::move(queue_.front());
+  queue_.pop_front();
+  const LiveInterpreter& live = *live_interpreter(language);
+  const ExecFailure failure = describe_exec_failure(
+      started.error, live.programs.substr(0, live.programs.find('\n')), {});
+  failed->record().exit_code = failure.exit_code;
+  failed->set_cause(RunStatus::cannot_execute, failure.error);
+  failed->finish();
+  step_later();
+}
+
+void Session::begin() {
+  running_ = std::move(queue_.front());
+  queue_.pop_front();
+  Interpreter& interpreter = *interpreter_of(running_->request().language);
+  running_worker_ = interpreter.worker->id();
+  ending_ = Ending::no;
+  is_waiting_told_ = false;
+  const ExecRequest& request = running_->request();
+  running_->record().session_restarted = had_interpreters_.erase(request.language) != 0;
+  running_->begin(*box_, [this] { end_running(Ending::interrupted); });
+  if (request.open_input) {
+    if (const auto opened = interpreter.worker->input().let_in(); !opened) {
+      running_->set_cause(RunStatus::setup_failed, opened.error().message());
+      return finish_running();
+    }
+    watch_input();
+  }
+  interpreter.worker->execute(request.id, request.name, request.code, running_->nonce());
+}
+
+void Session::on_output(std::uint32_t worker, Stream stream, std::string_view bytes) {
+  if (running_ && worker == running_worker_) running_->on_output(stream, bytes);
+}
+
+// It is the end only with what was to be read after the program's: one who speaks before has not
+// ended.
+void Session::on_done(std::uint32_t worker, WorkerDone done) {
+  if (!running_ || worker != running_worker_ || done.id != running_->request().id) return;
+  if (done.nonce != running_->nonce()) {
+    return break_interpreter(worker, "the program spoke in its interpreter's place");
+  }
+  Interpreter& interpreter = *running_interpreter();
+  interpreter.worker->drain();
+  const bool ends = done.ends;
+  running_->on_done(std::move(done));
+  if (ends) return;  // its end is told by the agent
+  interpreter.worker->input().shut();
+  finish_running();
+}
+
+void Session::break_interpreter(std::uint32_t worker, const std::string& why) {
+  if (agent_ != nullptr && box_phase_ == BoxPhase::alive) {
+    (void)agent_->signal(worker, SIGKILL, Whom::group);
+  }
+  if (running_ && worker == running_worker_) running_->set_cause(RunStatus::lost, why);
+}
+
+void Session::on_interpreter_ended(const agent::Ended& ended) {
+  const auto found = interpreters_.find(ended.id);
+  if (found == interpreters_.end()) return;
+  found->second.worker->drain();
+  if (running_ && running_worker_ == ended.id) {
+    const bool has_exited = ended.code == CLD_EXITED;
+    running_->on_interpreter_end(has_exited ? std::optional(ended.status) : std::nullopt,
+                                 has_exited ? std::nullopt : std::optional(ended.status));
+    drop_interpreter(ended.id);
+    return finish_running();
+  }
+  drop_interpreter(ended.id);
+  step_later();
+}
+
+void Session::drop_interpreter(std::uint32_t worker) {
+  auto node = interpreters_.extract(worker);
+  if (node.empty()) return;
+  had_interpreters_.insert(node.mapped().language);
+  // Its own call may be under way.
+  loop_.post([worker = std::shared_ptr<Worker>(std::move(node.mapped().worker))] {});
+}
+
+void Session::finish_running() {
+  loop_.cancel(std::exchange(end_timer_, 0));
+  loop_.cancel(std::exchange(input_timer_, 0));
+  const std::unique_ptr<Execution> over = std::move(running_);
+  running_worker_ = 0;
+  ending_ = Ending::no;
+  idle_since_ = Clock::now();
+  over->finish();
+  step_later();
+}
+
+bool Session::interrupt(std::string_view exec_id) {
+  if (!running_ || (!exec_id.empty() && running_->request().id != exec_id)) return false;
+  running_->set_cause(RunStatus::stopped, "interrupted", SIGINT);
+  if (ending_ == Ending::no) end_running(Ending::interrupted);
+  return true;
+}
+
+void Session::stop(std::string_view exec_id, int signal) {
+  if (running_ && running_->request().id == exec_id) {
+    running_->set_cause(RunStatus::stopped, "stopped by " + signal_name(signal), signal);
+    return end_running(ending_ == Ending::no ? Ending::interrupted : Ending::killed);
+  }
+  const auto found = std::ranges::find_if(
+      queue_, [&](const auto& waiting) { return waiting->request().id == exec_id; });
+  if (found == queue_.end()) return;
+  const std::unique_ptr<Execution> stopped = std::move(*found);
+  queue_.erase(found);
+  stopped->set_cause(RunStatus::stopped, "stopped by " + signal_name(signal), signal);
+  stopped->finish();
+}
+
+// Each step waits for the program's end, and goes on to the next after its patience.
+void Session::end_running(Ending how) {
+  ending_ = how;
+  loop_.cancel(std::exchange(end_timer_, 0));
+  switch (how) {
+    case Ending::no:
+      return;
+    case Ending::interrupted:
+      (void)agent_->signal(running_worker_, SIGINT, Whom::group);
+      end_timer_ = loop_.at(Clock::now() + kInterruptPatience,
+                            [this] { end_running(Ending::terminated); });
+      return;
+    case Ending::terminated:
+      (void)agent_->signal(running_worker_, SIGTERM, Whom::group);
+      end_timer_ = loop_.at(Clock::now() + running_->request().limits.grace(),
+                            [this] { end_running(Ending::killed); });
+      return;
+    case Ending::killed:
+      return kill_everyone();
+  }
+}
+
+void Session::reset() {
+  fail_queued(RunStatus::stopped, "the session was reset", SIGTERM);
+  if (running_) running_->set_cause(RunStatus::stopped, "the session was reset", SIGTERM);
+  if (box_phase_ == BoxPhase::alive) kill_everyone();
+}
+
+void Session::kill_everyone() {
+  if (std::exchange(is_resetting_, true)) return;
+  ending_ = Ending::killed;
+  if (const auto sent = agent_->signal(0, SIGKILL, Whom::everyone); !sent) {
+    return give_up_box(sent.error().message());
+  }
+  agent_timer_ =
+      loop_.at(Clock::now() + kAgentPatience, [this] { give_up_box("its agent does not answer"); });
+}
+
+void Session::on_everyone_gone(const agent::EveryoneGone& gone) {
+  if (!is_resetting_) return;
+  loop_.cancel(std::exchange(agent_timer_, 0));
+  if (gone.error != 0) return give_up_box("not all of its processes could be ended");
+  is_resetting_ = false;
+  step_later();
+}
+
+// The box is of no use any more. What it held goes with it; the next program gets a new one.
+void Session::give_up_box(const std::string& why) {
+  if (box_ == nullptr) return;
+  if (running_) running_->set_cause(RunStatus::stopped, "the session's box was ended: " + why);
+  box_phase_ = BoxPhase::ending;
+  box_->stop(SIGTERM);
+  box_->stop(SIGTERM);  // without patience
+}
+
+sys::Status Session::input(std::string_view bytes, std::function<void()> taken) {
+  if (!running_) return tl::unexpected(sys::plain_error("nothing runs in the session"));
+  is_waiting_told_ = false;
+  return running_interpreter()->worker->input().write(bytes, std::move(taken));
+}
+
+sys::Status Session::end_input() {
+  if (!running_) return tl::unexpected(sys::plain_error("nothing runs in the session"));
+  running_interpreter()->worker->input().finish();
+  return {};
+}
+
+void Session::watch_input() {
+  input_timer_ = loop_.at(Clock::now() + kInputCheck, [this] { watch_input(); });
+}
+
+void Session::pause_output(bool paused) {
+  if (running_) running_interpreter()->worker->pause_output(paused);
+}
+
+void Session::close() {
+  if (std::exchange(is_closing_, true)) return;
+  fail_queued(RunStatus::stopped, "the session was ended", SIGTERM);
+  tell_waiters(tl::unexpected(sys::plain_error("the session ends")));
+  if (running_) running_->set_cause(RunStatus::stopped, "the session was ended", SIGTERM);
+  if (box_ != nullptr) return give_up_box("the session ends");
+  loop_.post([this, alive = alive_] {
+    if (*alive) on_closed_();
+  });
+}
+
+void Session::fail_queued(RunStatus status, const std::string& error, int stop_signal) {
+  for (const auto& waiting : std::exchange(queue_, {})) {
+    waiting->set_cause(status, error, stop_signal);
+    waiting->finish();
+  }
+  idle_since_ = Clock::now();
+}
+
+void Session::with_box(std::function<void(sys::Status)> ready) {
+  if (box_phase_ == BoxPhase::alive) return ready({});
+  waiters_.push_back(std::move(ready));
+  step_later();
+}
+
+void Session::tell_waiters(const sys::Status& status) {
+  for (const auto& ready : std::exchange(waiters_, {})) ready(status);
+}
+
+sys::Result<Session::Place> Session::place() const {
+  if (box_phase_ != BoxPhase::alive || box_->box_directory() < 0) {
+    return tl::unexpected(sys::plain_error("the session has no box"));
+  }
+  return Place{box_->box_directory(), box_->user()};
+}
+
+Session::State Session::state() {
+  State state;
+  if (running_) state.running = running_->request().id;
+  state.queued = queue_.size();
+  for (const auto& [id, interpreter] : interpreters_) {
+    if (!interpreter.worker->is_ready()) continue;
+    state.interpreters.push_back(interpreter.language + " " + interpreter.worker->version());
+  }
+  if (box_phase_ != BoxPhase::alive) return state;
+  state.usage = box_->usage();
+  state.processes = sandbox::read_tree_usage(box_->processes()).processes;
+  return state;
+}
+
+std::optional<Clock::time_point> Session::idle_since() const {
+  if (running_ || !queue_.empty()) return std::nullopt;
+  return idle_since_;
+}
+
+Session::Interpreter* Session::interpreter_of(const std::string& language) {
+  for (auto& [id, interpreter] : interpreters_) {
+    if (interpreter.language == language) return &interpreter;
+  }
+  return nullptr;
+}
+
+Session::Interpreter* Session::running_interpreter() {
+  const auto found = interpreters_.find(running_worker_);
+  return found == interpreters_.end() ? nullptr : &found->second;
+}
+
+}  // namespace wardcase::supervisor

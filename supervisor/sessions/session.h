@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/run/event_loop.h"
+#include "supervisor/run/host.h"
+#include "supervisor/run/run.h"
+#include "supervisor/sessions/agent_link.h"
+#include "supervisor/sessions/execution.h"
+#include "supervisor/sessions/worker.h"
+
+namespace wardcase::supervisor {
+
+// What a session is made of. Checked by whoever makes one; limits are resolved.
+struct SessionSpec {
+  std::string id;
+  // A new box each time: limits, mounts, network, policy. Argv, files of the agent's and the
+  // channel are the session's to set.
+  std::function<sys::Result<RunSpec>()> make_box;
+  std::vector<std::string> environment;  // of the interpreters, "NAME=VALUE"
+  std::string default_language;          // a language's name
+};
+
+// A box that outlives its programs: /box stays, and so does what its interpreters know. Programs
+// are executed one at a time, in the order in which they came; the box is made with the first.
+class Session {
+ public:
+  static constexpr std::size_t kMostQueued = 64;
+
+  // `on_closed` is called once, after close(): nothing of the session exists any more.
+  Session(EventLoop& loop, Host& host, SessionSpec spec, std::function<void()> on_closed);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();  // what lives in the box is killed
+
+  // Queues it and gives its id. The observer hears of it in later turns of the loop, and outlives
+  // it or is forgotten. Errors: the queue is full; the session ends; its language has no live
+  // interpreter here.
+  [[nodiscard]] sys::Result<std::string> exec(ExecRequest request, ExecObserver* observer);
+  // What was asked for; nullptr: unknown, or over.
+  [[nodiscard]] Execution* find(std::string_view exec_id);
+
+  // Ends the program that runs, if it is this one (or any, where it is empty) as `stopped`: SIGINT,
+  // after which an interpreter goes on with its variables; else SIGTERM, and after the grace
+  // SIGKILL for all that is in the box. False: nothing of that kind runs.
+  bool interrupt(std::string_view exec_id = {});
+  // As interrupt(), also for one that waits; a second time at once by SIGKILL.
+  void stop(std::string_view exec_id, int signal);
+  // Ends every process of the box and all programs that wait, as `stopped`. /box stays.
+  void reset();
+  // For the program that runs; `taken` as StdinGate::write. Fails where none does, or its stdin
+  // is not open.
+  [[nodiscard]] sys::Status input(std::string_view bytes, std::function<void()> taken = nullptr);
+  [[nodiscard]] sys::Status end_input();
+  // No more output of the program that runs, until it is asked for again.
+  void pause_output(bool paused);
+  // Ends it all.
+  void close();
+
+  struct State {
+    std::string running;  // the id of the program that runs, ""
+    std::size_t queued = 0;
+    std::vector<std::string> interpreters;  // that live: "python 3.11.2"
+    BoxUsage usage;
+    std::uint64_t processes = 0;
+  };
+  [[nodiscard]] State state();
+  [[nodiscard]] const SessionSpec& spec() const { return spec_; }
+  // Where nothing runs or waits: since when.
+  [[nodiscard]] std::optional<Clock::time_point> idle_since() const;
+  // The box's /box, and who owns what is in it. Fails where no box is (yet).
+  struct Place {
+    int directory;
+    BoxUser owner;
+  };
+  [[nodiscard]] sys::Result<Place> place() const;
+  // Makes the box if there is none, and calls back once it is there, or can't be.
+  void with_box(std::function<void(sys::Status)> ready);
+
+ private:
+  class BoxObserver;
+  enum class BoxPhase { none, starting, alive, ending };
+  // How far we are with ending the program that runs.
+  enum class Ending { no, interrupted, terminated, killed };
+
+  struct Interpreter {
+    std::unique_ptr<Worker> worker;
+    std::string language;
+    bool is_started = false;
+  };
+
+  void step();
+  void step_later();
+  void start_box();
+  void on_box_alive();
+  void on_box_ended(const RunRecord& record);
+  void start_interpreter(const std::string& language);
+  void on_started(const agent::Started& started);
+  void on_interpreter_ended(const agent::Ended& ended);
+  void on_everyone_gone(const agent::EveryoneGone& gone);
+  void begin();
+  void on_output(std::uint32_t worker, Stream stream, std::string_view bytes);
+  void on_done(std::uint32_t worker, WorkerDone done);
+  void break_interpreter(std::uint32_t worker, const std::string& why);
+  void watch_input();
+  void end_running(Ending how);
+  void kill_everyone();
+  void give_up_box(const std::string& why);
+  void finish_running();
+  void fail_queued(RunStatus status, const std::string& error, int stop_signal);
+  [[nodiscard]] Interpreter* interpreter_of(const std::string& language);
+  [[nodiscard]] Interpreter* running_interpreter();
+  void drop_interpreter(std::uint32_t worker);
+  void tell_waiters(const sys::Status& status);
+
+  EventLoop& loop_;
+  Host& host_;
+  SessionSpec spec_;
+  std::function<void()> on_closed_;
+  std::unique_ptr<BoxObserver> box_observer_;
+  std::unique_ptr<Run> box_;
+  std::unique_ptr<AgentLink> agent_;
+  BoxPhase box_phase_ = BoxPhase::none;
+  bool is_closing_ = false;
+  bool is_resetting_ = false;  // SIGKILL for everyone is under way
+  std::uint32_t next_worker_ = 1;
+  std::uint64_t next_exec_ = 1;
+  std::map<std::uint32_t, Interpreter> interpreters_;
+  std::set<std::string> had_interpreters_;  // languages whose interpreter has ended
+  std::deque<std::unique_ptr<Execution>> queue_;
+  std::unique_ptr<Execution> running_;
+  std::uint32_t running_worker_ = 0;
+  Ending ending_ = Ending::no;
+  bool is_waiting_told_ = false;
+  Clock::time_point idle_since_;
+  EventLoop::TimerId end_timer_ = 0;    // of ending the program that runs
+  EventLoop::TimerId agent_timer_ = 0;  // of the agent's answer
+  EventLoop::TimerId input_timer_ = 0;
+  EventLoop::TimerId step_timer_ = 0;
+  std::vector<std::function<void(sys::Status)>> waiters_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
+};
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sandbox/sys/error.h"
+#include "supervisor/run/run_record.h"
+
+namespace wardcase::supervisor {
+
+// What supervisor and live interpreters say to each other, as JSON in frames (agent/README.md).
+// An interpreter shares its process with the program: what it says is bounded, and believed of
+// that program alone.
+
+inline constexpr std::size_t kMostWorkerFrame = 16 << 20;
+
+// What the interpreter says of a program's end.
+struct WorkerDone {
+  std::string id;     // the execution's
+  std::string nonce;  // what it read once the program had ended
+  int exit_code = 0;
+  bool ends = false;  // the program asked its interpreter to end; so it will
+  bool interrupted = false;
+  std::optional<std::string> error_type;
+  std::optional<std::string> error_message;
+  std::optional<std::string> traceback;
+  std::optional<Result> result;
+};
+
+struct WorkerMessage {
+  enum class Kind { ready, done, ok };
+  Kind kind = Kind::ok;
+  std::string version;  // ready: "3.11.2"
+  WorkerDone done;
+};
+
+[[nodiscard]] std::string exec_message(std::string_view id, std::string_view name,
+                                       std::string_view code);
+[[nodiscard]] std::string nonce_message(std::string_view nonce);
+// A directory in which the interpreter is to find modules from here on.
+[[nodiscard]] std::string path_message(std::string_view directory);
+
+// The error is what is wrong with it.
+[[nodiscard]] sys::Result<WorkerMessage> parse_worker_message(std::string_view text);
+
+}  // namespace wardcase::supervisor
