@@ -37,28 +37,8 @@ tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error("exec: " + what));
 }
 
-struct ExecOptions {
-  std::string id;
-  KeeperRequest request;
-  bool passes_stdin = false;
-  bool is_json = false;
-  Verbosity verbosity = Verbosity::normal;
-};
-
-sys::Result<std::string> read_program(int fd) {
-  std::string code;
-  std::array<char, 64 << 10> chunk;
-  while (true) {
-    const ssize_t n = sys::retry_eintr([&] { return ::read(fd, chunk.data(), chunk.size()); });
-    if (n < 0) return tl::unexpected(sys::errno_error("read the program"));
-    if (n == 0) return code;
-    code.append(chunk.data(), static_cast<std::size_t>(n));
-    if (code.size() > kMostCode) return wrong("the program is longer than 16 MiB");
-  }
-}
-
 // FILE, -c CODE or -.
-sys::Status take_program(const CommandLine& line, ExecOptions& options) {
+sys::Status take_program(const CommandLine& line, ExecCall& options) {
   auto operands = line.operands();
   const std::string* const code = line.last("code");
   if (code == nullptr && operands.empty()) {
@@ -113,13 +93,13 @@ sys::Status take_time(const CommandLine& line, const std::string& flag,
   return {};
 }
 
-sys::Result<ExecOptions> parse_exec_options(std::span<const std::string> words) {
+sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
   if (words.empty() || words[0].starts_with('-')) {
     return wrong("name the session: wardcase exec ID FILE, or -c CODE, or -");
   }
   const auto line = CommandLine::parse(exec_option_table(), words.subspan(1));
   if (!line) return tl::unexpected(sys::Error(line.error()).while_doing("exec"));
-  ExecOptions options;
+  ExecCall options;
   options.id = words[0];
   KeeperRequest& request = options.request;
   request.op = "exec";
@@ -172,7 +152,7 @@ class StdinPasser {
   SessionClient& client_;
 };
 
-void tell_end(const ExecOptions& options, const std::string& last) {
+void tell_end(const ExecCall& options, const std::string& last) {
   const Console console(options.verbosity);
   const std::string status = text_member(member_json(last, "record"), "status");
   if (status == "running") {
@@ -187,7 +167,21 @@ void tell_end(const ExecOptions& options, const std::string& last) {
   if (!hint.empty()) console.say("hint: " + hint, Tone::hint);
 }
 
-sys::Result<int> execute(const ExecOptions& options) {
+}  // namespace
+
+sys::Result<std::string> read_program(int fd) {
+  std::string code;
+  std::array<char, 64 << 10> chunk;
+  while (true) {
+    const ssize_t n = sys::retry_eintr([&] { return ::read(fd, chunk.data(), chunk.size()); });
+    if (n < 0) return tl::unexpected(sys::errno_error("read the program"));
+    if (n == 0) return code;
+    code.append(chunk.data(), static_cast<std::size_t>(n));
+    if (code.size() > kMostCode) return wrong("the program is longer than 16 MiB");
+  }
+}
+
+sys::Result<int> exec_in_session(const ExecCall& options) {
   auto loop = EventLoop::create();
   if (!loop) return tl::unexpected(loop.error());
   bool is_broken = false;
@@ -221,12 +215,14 @@ sys::Result<int> execute(const ExecOptions& options) {
   if (options.is_json && !write_all(STDOUT_FILENO, member_json(*last, "record") + "\n")) {
     return kFailed;
   }
+  if (options.tells_result) {
+    const std::string result = text_member(member_json(member_json(*last, "record"), "result"), "text");
+    if (!result.empty()) (void)write_all(STDOUT_FILENO, result + "\n");
+  }
   tell_end(options, *last);
   if (is_broken) return 128 + SIGPIPE;
-  return static_cast<int>(number_member(*last, "exit_code"));
+  return options.exit_zero ? 0 : static_cast<int>(number_member(*last, "exit_code"));
 }
-
-}  // namespace
 
 // lint: table
 std::vector<OptionRow> exec_option_table() {
@@ -257,7 +253,7 @@ int exec_command(std::span<const std::string> words) {
     Console(Verbosity::normal).say(options.error().message());
     return kFailed;
   }
-  const auto code = execute(*options);
+  const auto code = exec_in_session(*options);
   if (code) return *code;
   Console(options->verbosity).say(code.error().message());
   return kFailed;

@@ -253,11 +253,13 @@ void Session::on_done(std::uint32_t worker, WorkerDone done) {
   finish_running();
 }
 
+// Whose process is ending already is not changed by a signal.
 void Session::break_interpreter(std::uint32_t worker, const std::string& why) {
   if (agent_ != nullptr && box_phase_ == BoxPhase::alive) {
     (void)agent_->signal(worker, SIGKILL, Whom::group);
   }
-  if (running_ && worker == running_worker_) running_->set_cause(RunStatus::lost, why);
+  if (why.empty() || !running_ || worker != running_worker_) return;
+  running_->set_cause(RunStatus::lost, why);
 }
 
 void Session::on_interpreter_ended(const agent::Ended& ended) {

@@ -35,7 +35,7 @@ Worker::Worker(EventLoop& loop, std::uint32_t id, Events events)
           [](int) {}),
       channel_(loop, {.frame = kMostWorkerFrame, .waiting = 2 * kMostWorkerFrame},
                {.on_frame = [this](std::string_view frame) { on_frame(frame); },
-                .on_closed = [this](const std::string& why) { events_.on_broken(why); }}) {}
+                .on_closed = [this](const std::string&) { events_.on_broken(""); }}) {}
 
 sys::Status Worker::start(AgentLink& agent, const std::vector<std::string>& arguments,
                           const std::vector<std::string>& environment, const BoxUser& owner) {

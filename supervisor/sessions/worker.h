@@ -33,8 +33,8 @@ class Worker {
     std::function<void()> on_ready;  // it waits for code; once
     std::function<void(Stream stream, std::string_view bytes)> on_output;
     std::function<void(WorkerDone done)> on_done;
-    // It has broken the rules of its channel, or left it: it is of no use any more, and is to be
-    // ended. Its end is told all the same.
+    // It has left its channel, as at its end, or said there what makes no sense: it is of no use
+    // any more, and is to be ended. Its end is told all the same. `why`: "" where it left.
     std::function<void(const std::string& why)> on_broken;
   };
 
