@@ -72,7 +72,10 @@ sys := $(call objects,sandbox/sys/*.cc)
 shipped := $(sort $(wildcard policies/*.toml))
 policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
 sandbox := $(call objects,sandbox/*.cc)
-supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc)
+supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc) \
+  $(out)/obj/supervisor/agent/agent_messages.o $(out)/obj/supervisor/agent/worker_texts.o
+agent := $(filter-out $(supervisor),$(call objects,supervisor/agent/*.cc))
+workers := $(sort $(wildcard supervisor/agent/workers/*))
 main := $(out)/obj/supervisor/cli/main.o
 server_main := $(out)/obj/supervisor/server/main.o
 server := $(filter-out $(server_main),$(call objects,supervisor/server/*.cc))
@@ -110,7 +113,7 @@ FORCE:
 .PHONY: tests fuzz-targets FORCE
 .PHONY: all deps demo check check-long check-cpython unit integration hostile unlucky faults check-vm check-vm-full check-skips fuzz bench lint format format-check tidy coverage install uninstall generate sbom deb check-deb check-manifests clean help
 
-all: $(out)/wardcase $(out)/wardcase-server  ## build build/wardcase and its companion (the default)
+all: $(out)/wardcase $(out)/wardcase-server $(out)/wardcase-agent  ## build build/wardcase, its companion and its agent (the default)
 
 $(out)/wardcase: $(out)/wardcase.debug  # which keeps the symbols, for gdb
 	$(call say,STRIP)$(STRIP) -o $@ $<
@@ -121,9 +124,17 @@ $(out)/wardcase-server: $(out)/wardcase-server.debug
 	$(call say,STRIP)$(STRIP) -o $@ $<
 $(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
 	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries_of_server)
+# The first program of boxes that live on. It needs the C library alone, and none of the layers.
+$(out)/wardcase-agent: $(out)/wardcase-agent.debug
+	$(call say,STRIP)$(STRIP) -o $@ $<
+$(out)/wardcase-agent.debug: $(agent)
+	$(call say,LINK )$(link) $(link_product) -o $@ $^
+ifeq ($(instrument),)
+$(agent): compile += -fno-exceptions -fno-rtti
+endif
 $(out)/libserver.a: $(server)
 # What was linked, for the list of parts.
-$(out)/wardcase.debug $(out)/wardcase-server.debug: link += -Wl,-Map=$(@:.debug=.map)
+$(out)/wardcase.debug $(out)/wardcase-server.debug $(out)/wardcase-agent.debug: link += -Wl,-Map=$(@:.debug=.map)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
@@ -135,7 +146,7 @@ $(layers) $(out)/libserver.a: $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(agent) $(workers) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -147,6 +158,13 @@ $(out)/obj/%.o: %.cc Makefile $(out)/flags
 $(out)/shipped_policies.cc: $(shipped) packaging/embed-policies $(out)/sources
 	@packaging/embed-policies $(shipped) >$@
 $(out)/obj/policies/shipped_policies.o: $(out)/shipped_policies.cc Makefile $(out)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX  )$(compile) -c -o $@ $<
+
+# What interprets the programs of sessions, as text in the binary.
+$(out)/worker_texts.cc: $(workers) packaging/embed-workers $(out)/sources
+	@packaging/embed-workers $(workers) >$@
+$(out)/obj/supervisor/agent/worker_texts.o: $(out)/worker_texts.cc Makefile $(out)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX  )$(compile) -c -o $@ $<
 
@@ -252,6 +270,7 @@ user_units := wardcase.socket wardcase.service
 # What is installed, as SOURCE=MODE:TARGET.
 installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(out)/wardcase-server=755:$(LIBEXECDIR)/wardcase-server \
+  $(out)/wardcase-agent=755:$(LIBEXECDIR)/wardcase-agent \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
   packaging/man/wardcase.toml.5=644:$(MANDIR)/man5/wardcase.toml.5 \
