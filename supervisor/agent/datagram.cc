@@ -44,8 +44,8 @@ Received receive_datagram(std::span<char> buffer) noexcept {
   whole.msg_iovlen = 1;
   whole.msg_control = room;
   whole.msg_controllen = sizeof room;
-  const ssize_t size = sys::retry_eintr(
-      [&]() noexcept { return ::recvmsg(kControl, &whole, MSG_CMSG_CLOEXEC); });
+  const ssize_t size =
+      sys::retry_eintr([&]() noexcept { return ::recvmsg(kControl, &whole, MSG_CMSG_CLOEXEC); });
   if (size <= 0) return received;
   received.message = buffer.first(static_cast<std::size_t>(size));
   received.is_cut = (whole.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
@@ -73,8 +73,8 @@ bool send_descriptor(int fd) noexcept {
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(sizeof fd);
   std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
-  return sys::retry_eintr(
-             [&]() noexcept { return ::sendmsg(kControl, &whole, MSG_NOSIGNAL); }) >= 0;
+  return sys::retry_eintr([&]() noexcept { return ::sendmsg(kControl, &whole, MSG_NOSIGNAL); }) >=
+         0;
 }
 
 }  // namespace wardcase::agent

@@ -9,7 +9,8 @@
 #include "supervisor/agent/agent_protocol.h"
 
 // The agent's side of its socket. Like all of the agent this allocates nothing and links against
-// the C library alone: what is small starts quickly, and a box that is short of memory has it still.
+// the C library alone: what is small starts quickly, and a box that is short of memory has it
+// still.
 namespace wardcase::agent {
 
 struct Received {

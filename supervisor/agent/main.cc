@@ -33,7 +33,8 @@ bool has_control() {
 
 int main(int argc, char** argv) {
   if (!has_control()) {
-    return complain("wardcase-agent: is started by wardcase, in its boxes (descriptor 3: no socket)\n");
+    return complain(
+        "wardcase-agent: is started by wardcase, in its boxes (descriptor 3: no socket)\n");
   }
   // What runs in the box under the same user id may not trace it, nor take its descriptors.
   (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -81,7 +81,8 @@ void reap() noexcept {
     const pid_t pid =
         sys::retry_eintr([&]() noexcept { return ::wait4(-1, &status, WNOHANG, &usage); });
     if (pid <= 0) return;
-    if (Worker* const worker = find_by_pid(pid); worker != nullptr) tell_end(*worker, status, usage);
+    if (Worker* const worker = find_by_pid(pid); worker != nullptr)
+      tell_end(*worker, status, usage);
   }
 }
 

@@ -24,6 +24,7 @@ diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
 644 usr/lib/sysusers.d/wardcase.conf
 644 usr/lib/tmpfiles.d/wardcase.conf
 755 usr/libexec/wardcase/subordinate-ids
+755 usr/libexec/wardcase/wardcase-agent
 755 usr/libexec/wardcase/wardcase-server
 644 usr/share/bash-completion/completions/wardcase
 644 usr/share/fish/vendor_completions.d/wardcase.fish
