@@ -72,7 +72,7 @@ sys := $(call objects,sandbox/sys/*.cc)
 shipped := $(sort $(wildcard policies/*.toml))
 policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
 sandbox := $(call objects,sandbox/*.cc)
-supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc) \
+supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc supervisor/sessions/*.cc) \
   $(out)/obj/supervisor/agent/agent_messages.o $(out)/obj/supervisor/agent/worker_texts.o
 agent := $(filter-out $(supervisor),$(call objects,supervisor/agent/*.cc))
 workers := $(sort $(wildcard supervisor/agent/workers/*))

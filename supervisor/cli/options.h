@@ -30,6 +30,7 @@ class CommandLine {
   // Reads options until the first word that is none: that word (a file, "-" or
   // "--") and all after it are operands(), untouched. Names are never guessed from
   // a part. The error names the option and what to do.
+  CommandLine() = default;
   static sys::Result<CommandLine> parse(std::span<const OptionRow> table,
                                         std::span<const std::string> words);
 

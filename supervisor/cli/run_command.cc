@@ -19,6 +19,7 @@
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/run_output.h"
+#include "supervisor/cli/run_in_session.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
 #include "supervisor/cli/user_pool.h"
@@ -224,6 +225,7 @@ int run_command(std::span<const std::string> words) {
   const auto options = parse_run_options(words);
   if (!options) return fail(Console(Verbosity::normal), options.error());
   if (options->help) return print_run_help();
+  if (options->session) return run_in_session(*options);
   const Console console(options->verbosity, options->color);
   for (const policies::Mount& mount : options->mounts) {
     if (!shows_sockets(mount)) continue;

@@ -41,6 +41,11 @@ std::vector<OptionRow> program_options() {
        "language of the program (" + language_names(", ") + "); else told by the file's suffix",
        kProgram, "The usual short names are known, too.", language_names("|")},
       {"code", "c", "CODE", "run CODE instead of a file; needs -l", kProgram},
+      {"session", "", "ID",
+       "run it in this session, which is made with the first program", kProgram,
+       "Its interpreter keeps what programs leave in it, and /box their files; see SESSIONS. "
+       "Options about the box are those of wardcase session new, and have to be the same each "
+       "time."},
       {"interpreter", "", "PATH", "run the program by this interpreter of the host", kProgram,
        "If it is not below /usr, its prefix (the directory above the one it is in) is shown "
        "read-only in the box; a virtual environment works as well."},

@@ -328,6 +328,8 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
                          .and_then([&] { return take_terminal(options); })
                          .and_then([&] { return refuse_planted_links(*line, options); });
   if (!taken) return tl::unexpected(taken.error());
+  if (const std::string* id = line->last("session")) options.session = *id;
+  options.line = *std::move(line);
   return options;
 }
 

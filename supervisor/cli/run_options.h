@@ -53,6 +53,8 @@ struct RunOptions {
   std::optional<std::string> saved_output;  // a directory
   std::optional<std::string> meta;          // a file
   std::optional<DryRunForm> dry_run;        // nothing is run then
+  std::optional<std::string> session;       // it runs there
+  CommandLine line;                         // as it was written
   bool timing = false;
   bool exit_zero = false;
   Verbosity verbosity = Verbosity::normal;

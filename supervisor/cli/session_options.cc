@@ -67,6 +67,7 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
                                            line->operands().front() + "'; --id names it"));
   }
   SessionOptions options;
+  for (const std::string& word : words) options.words += word + "\n";
   options.ttl = kTtl;
   options.idle_ttl = kIdleTtl;
   const std::string* const id = line->last("id");

@@ -19,6 +19,7 @@ struct SessionOptions {
   std::chrono::milliseconds ttl;
   std::chrono::milliseconds idle_ttl;  // 0: none
   RunOptions box;                      // its program is nobody's
+  std::string words;                   // as they were written, a line each
 };
 
 [[nodiscard]] std::vector<OptionRow> session_option_table();

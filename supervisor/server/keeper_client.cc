@@ -226,6 +226,7 @@ void KeeperClient::tell_state() {
                  member("language", to_json_text(spec.default_language)) +
                  member("state", state.running.empty() ? "idle" : "running") +
                  member("running", to_json_text(state.running)) + member("queued", state.queued) +
+                 member("made_with", to_json_text(spec.made_with)) +
                  member("interpreters", interpreters) + member("processes", state.processes) +
                  member("cpu_ms", state.usage.cpu.count() / 1000) +
                  member("memory_peak_bytes", number_or_null(state.usage.memory_peak_bytes)) +

@@ -60,6 +60,7 @@ sys::Result<SessionSpec> make_spec(const SessionOptions& options, unsigned cpus)
   SessionSpec spec;
   spec.id = options.id;
   spec.default_language = options.language;
+  spec.made_with = options.words;
   spec.make_box = [options] { return make_box(options); };
   policies::Limits limits = options.box.limits;
   if (auto known = limits.resolve(cpus, /*captured=*/true); !known) {

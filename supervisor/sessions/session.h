@@ -31,6 +31,7 @@ struct SessionSpec {
   std::function<sys::Result<RunSpec>()> make_box;
   std::vector<std::string> environment;  // of the interpreters, "NAME=VALUE"
   std::string default_language;          // a language's name
+  std::string made_with;                 // the options that say all this, for who compares
 };
 
 // A box that outlives its programs: /box stays, and so does what its interpreters know. Programs

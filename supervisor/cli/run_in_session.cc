@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/cli/run_in_session.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "policies/language.h"
+#include "sandbox/sys/retry.h"
+#include "supervisor/cli/exec_command.h"
+#include "supervisor/cli/session_client.h"
+#include "supervisor/cli/session_options.h"
+#include "supervisor/config/installed.h"
+#include "supervisor/languages/program_file.h"
+#include "supervisor/sessions/session_place.h"
+
+namespace wardcase::supervisor {
+
+namespace {
+
+constexpr int kFailed = 125;
+
+// What a session has no use for, or can't have one program at a time.
+constexpr std::array kNotThere = {
+    "interpreter", "workdir",           "dry-run", "workspace",   "tty",  "stdin", "merge-stderr",
+    "status-fd",   "encoding-fallback", "meta",    "save-output", "timing"};
+
+tl::unexpected<sys::Error> wrong(const std::string& what) {
+  return tl::unexpected(sys::plain_error(what));
+}
+
+bool is_of_program(const OptionRow& row) {
+  return std::ranges::any_of(policies::limit_table(), [&](const policies::LimitRow& limit) {
+    return limit.flag == row.name && is_limit_of_programs(limit.id);
+  });
+}
+
+// Those options that make the session, as `session new` reads them.
+std::vector<std::string> words_for_new(const RunOptions& options) {
+  std::vector<std::string> words = {"--id", *options.session};
+  for (const OptionRow& row : session_option_table()) {
+    if (row.name == "id" || row.name == "json" || is_of_program(row)) continue;
+    for (const std::string& value : options.line.all(row.name)) {
+      words.push_back("--" + row.name);
+      words.push_back(value);
+    }
+  }
+  return words;
+}
+
+sys::Result<std::string> read_source(const ProgramSource& source) {
+  using Kind = ProgramSource::Kind;
+  if (source.kind == Kind::code) return source.text;
+  if (source.kind == Kind::standard_input) return read_program(STDIN_FILENO);
+  auto file = open_program(source.text);
+  if (!file) {
+    return tl::unexpected(std::move(file).error().while_doing("run '" + source.text + "'"));
+  }
+  return read_program(file->get());
+}
+
+sys::Result<ExecCall> make_call(const RunOptions& options) {
+  for (const char* flag : kNotThere) {
+    if (options.line.has(flag)) {
+      return wrong("--" + std::string(flag) + ": not with --session");
+    }
+  }
+  using Kind = ProgramSource::Kind;
+  const ProgramSource& source = options.source;
+  if (source.kind == Kind::command) return wrong("--session: it runs code, not -- COMMAND");
+  if (!source.arguments.empty()) {
+    return wrong("'" + source.arguments.front() + "': programs of a session take no arguments");
+  }
+  ExecCall call;
+  call.id = *options.session;
+  call.passes_stdin = options.pass_stdin;
+  call.is_json = options.mode == OutputMode::json;
+  call.exit_zero = options.exit_zero;
+  call.verbosity = options.verbosity;
+  KeeperRequest& request = call.request;
+  request.op = "exec";
+  request.open_input = options.pass_stdin;
+  request.wants_events = options.mode == OutputMode::events;
+  request.wants_output = options.mode == OutputMode::pass_through;
+  request.base64 = options.form == OutputForm::base64;
+  const policies::Language* language =
+      source.language ? policies::find_language(*source.language)
+      : source.kind == Kind::file ? policies::language_of_file(source.text)
+                                  : nullptr;
+  if (source.language && language == nullptr) {
+    return wrong("language '" + *source.language + "' is not known");
+  }
+  if (language != nullptr) request.language = language->name;
+  if (source.kind == Kind::file) {
+    request.name = std::filesystem::path(source.text).filename().string();
+  }
+  for (const policies::LimitRow& row : policies::limit_table()) {
+    const bool is_given = !row.flag.empty() && options.line.has(std::string(row.flag));
+    if (!is_given || !is_limit_of_programs(row.id)) continue;
+    request.limits.emplace_back(row.id, options.limits.get(row.id));
+  }
+  auto code = read_source(source);
+  if (!code) return tl::unexpected(std::move(code).error());
+  request.code = *std::move(code);
+  return call;
+}
+
+// Its own words on stderr stay; its id, which is known, is not printed.
+sys::Status make_session(const std::vector<std::string>& words) {
+  const auto companion = find_installed(kCompanion);
+  if (!companion) return tl::unexpected(companion.error());
+  std::vector<std::string> all = {*companion, "session-new"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  argv.reserve(all.size() + 1);
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  (void)::posix_spawn_file_actions_init(&actions);
+  (void)::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = -1;
+  const int error = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  (void)::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return tl::unexpected(sys::Error{error, "execute '" + *companion + "'"});
+  int status = 0;
+  if (sys::retry_eintr([&] { return ::waitpid(child, &status, 0); }) < 0) {
+    return tl::unexpected(sys::errno_error("wait for '" + *companion + "'"));
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return wrong("session '" + words[1] + "' was not made");
+}
+
+// Its options are settled with the first program.
+sys::Status check_options(const RunOptions& options) {
+  KeeperRequest request;
+  request.op = "state";
+  const auto state = ask_session(*options.session, request);
+  if (!state) return tl::unexpected(state.error());
+  std::string words;
+  for (const std::string& word : words_for_new(options)) words += word + "\n";
+  const std::string made_with = text_member(*state, "made_with");
+  if (words == made_with || words == "--id\n" + *options.session + "\n") return {};
+  return wrong("--session " + *options.session +
+               ": it was made with other options for its box; give the same, or none");
+}
+
+sys::Result<int> run_it(const RunOptions& options) {
+  auto call = make_call(options);
+  if (!call) return tl::unexpected(std::move(call).error());
+  auto connected = connect_session(call->id);
+  if (!connected && connected.error().code == ENOENT) {
+    if (!is_session_id(call->id)) {
+      return wrong("--session '" + call->id + "': write [A-Za-z0-9._-]{1,64}");
+    }
+    const auto made = make_session(words_for_new(options));
+    // Somebody else may have made it just now.
+    if (!made && !connect_session(call->id)) return tl::unexpected(made.error());
+  }
+  connected = tl::unexpected(sys::Error{});
+  if (auto same = check_options(options); !same) return tl::unexpected(same.error());
+  return exec_in_session(*call);
+}
+
+}  // namespace
+
+int run_in_session(const RunOptions& options) {
+  const auto code = run_it(options);
+  if (code) return *code;
+  Console(options.verbosity).say(code.error().message());
+  return kFailed;
+}
+
+}  // namespace wardcase::supervisor
