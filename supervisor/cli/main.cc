@@ -15,6 +15,7 @@
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/process_start.h"
+#include "supervisor/cli/repl_command.h"
 #include "supervisor/cli/run_command.h"
 #include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/session_command.h"
@@ -46,6 +47,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "serve") return supervisor::serve_command(rest);
   if (verb == "session") return supervisor::session_command(rest);
   if (verb == "exec") return supervisor::exec_command(rest);
+  if (verb == "repl") return supervisor::repl_command(rest);
   if (verb == "logs") return supervisor::logs_command(rest);
   if (verb == "kill") return supervisor::kill_command(rest);
   if (verb == "cp") return supervisor::cp_command(rest);

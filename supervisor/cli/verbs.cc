@@ -8,6 +8,7 @@
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/policy_command.h"
+#include "supervisor/cli/repl_command.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/session_command.h"
@@ -43,6 +44,7 @@ std::span<const Verb> verb_table() {
        {"new", "ls", "rm", "extend", "reset", "interrupt", "input"},
        session_command_table},
       {"exec", "run a program in a session", {}, exec_option_table},
+      {"repl", "type programs for a session, and see their values", {}, repl_option_table},
       {"logs", "tell what happened in a session", {}, logs_option_table},
       {"kill", "end the program that runs in a session, at once", {}, no_options},
       {"cp", "copy a file into a session, or out of it", {}, no_options},

@@ -37,7 +37,7 @@ Keeper::Keeper(EventLoop& loop, Host& host, Listener listener, SessionSpec spec,
       listener_(std::move(listener)),
       socket_path_(listener_.address().substr(std::string_view("unix:").size())),
       options_(std::move(options)),
-      session_(loop, host, std::move(spec), [this] { end_when_told(Clock::now() + kFarewell); }),
+      session_(loop, host, std::move(spec), [this] { on_closed(); }),
       expires_at_(created_at_ + options_.ttl) {}
 
 Keeper::~Keeper() {
@@ -109,6 +109,11 @@ void Keeper::on_end(const RunRecord& record) {
   KeeperClient* const client = listener_of(record.id);
   listeners_.erase(record.id);
   if (client != nullptr) client->on_end(record);
+}
+
+void Keeper::on_closed() {
+  for (const auto& [client, owned] : clients_) client->on_session_closed();
+  end_when_told(Clock::now() + kFarewell);
 }
 
 // Who was told something has time to take it.

@@ -63,6 +63,7 @@ class Keeper : private ExecObserver {
 
   void accept();
   void look_around();
+  void on_closed();
   void end_when_told(Clock::time_point latest);
   void touch() { last_used_ = Clock::now(); }
   [[nodiscard]] KeeperClient* listener_of(const std::string& id);

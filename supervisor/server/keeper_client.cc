@@ -116,10 +116,7 @@ void KeeperClient::begin(KeeperRequest request) {
     session.reset();
     return finish("");
   }
-  if (op == "close") {
-    finish("");
-    return keeper_.close();
-  }
+  if (op == "close") return keeper_.close();  // the answer is for when it is done
   if (op == "input" || op == "end_input") {
     const auto done = op == "input" ? session.input(request.data) : session.end_input();
     return finish(done ? "" : done.error().message());
@@ -195,6 +192,10 @@ void KeeperClient::on_end(const RunRecord& record) {
                  member("exit_code", exit_code_of(record)) +
                  member("message", to_json_text(record.error)) +
                  member("hint", to_json_text(record.hint)) + member("seq", keeper_.log().newest()));
+}
+
+void KeeperClient::on_session_closed() {
+  if (request_ && (request_->op == "close" || request_->op == "logs")) finish("");
 }
 
 void KeeperClient::check_idle() {

@@ -28,6 +28,8 @@ class KeeperClient : private ExecObserver {
   ~KeeperClient() override;
 
   [[nodiscard]] sys::Status open(sys::UniqueFd socket);
+  // Nothing of the session exists any more.
+  void on_session_closed();
   // Whether it has taken all that it was told.
   [[nodiscard]] bool is_up_to_date() const { return channel_.waiting() == 0; }
 

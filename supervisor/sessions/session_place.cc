@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #include "supervisor/sessions/session_place.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -44,6 +46,17 @@ sys::Result<sys::UniqueFd> connect_to(const std::string& path) {
   });
   if (connected < 0) return tl::unexpected(sys::errno_error("connect to '" + path + "'"));
   return socket;
+}
+
+// Under the lock that whoever makes a socket there holds, too.
+void remove_dead(const std::string& directory, const std::string& id) {
+  const sys::UniqueFd locked(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!locked.is_open() || sys::retry_eintr([&] { return ::flock(locked.get(), LOCK_EX); }) < 0) {
+    return;
+  }
+  const std::string path = session_socket(directory, id);
+  const auto alive = connect_to(path);
+  if (!alive && alive.error().code == ECONNREFUSED) (void)::unlink(path.c_str());
 }
 
 }  // namespace
@@ -101,7 +114,11 @@ sys::Result<std::vector<std::string>> list_sessions() {
   if (error) {
     return tl::unexpected(sys::Error{error.value(), "read directory '" + *directory + "'"});
   }
-  std::erase_if(ids, [&](const std::string& id) { return !connect_session(id); });
+  std::erase_if(ids, [&](const std::string& id) {
+    const bool is_dead = !connect_session(id);
+    if (is_dead) remove_dead(*directory, id);
+    return is_dead;
+  });
   std::ranges::sort(ids);
   return ids;
 }
