@@ -63,7 +63,7 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
   -ffile-prefix-map=$(CURDIR)=. $(warnings) $(hardening) $(instrument) $(CPPFLAGS) $(CXXFLAGS)
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
-libraries := -lseccomp -lcap -lboost_program_options
+libraries := -lseccomp -lcap -lsodium -lboost_program_options
 # The companion takes from the host what changes with it (libsystemd), and else starts quickly.
 libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
 
@@ -87,7 +87,7 @@ bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc leased_user.cc state_lock.cc subordinate_ids.cc) \
-  $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
+  supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
   $(addprefix supervisor/server/,http_codec.cc json_members.cc problem.cc run_request.cc))
 FUZZ_SECONDS ?= 30
@@ -170,7 +170,7 @@ $(out)/tests/faults: $(faults)
 $(out)/tests/unit: $(out)/libserver.a
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
-	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %/libserver.a,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
 $(out)/tests/bench: $(bench) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libraries)
