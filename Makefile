@@ -70,7 +70,9 @@ libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstati
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
 shipped := $(sort $(wildcard policies/*.toml))
-policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
+shipped_languages := $(sort $(wildcard policies/languages/*.toml))
+policies := $(call objects,policies/*.cc) $(addprefix $(out)/obj/policies/,shipped_policies.o shipped_languages.o)
+embed := $(call objects,policies/embed/*.cc)
 sandbox := $(call objects,sandbox/*.cc)
 supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc)
 main := $(out)/obj/supervisor/cli/main.o
@@ -123,7 +125,7 @@ $(out)/wardcase-server.debug: $(server_main) $(out)/libserver.a $(layers)
 	$(call say,LINK )$(link) -pie -o $@ $^ $(libraries_of_server)
 $(out)/libserver.a: $(server)
 # What was linked, for the list of parts.
-$(out)/wardcase.debug $(out)/wardcase-server.debug: link += -Wl,-Map=$(@:.debug=.map)
+$(out)/wardcase.debug $(out)/wardcase-server.debug: private link += -Wl,-Map=$(@:.debug=.map)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
@@ -135,7 +137,7 @@ $(layers) $(out)/libserver.a: $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(shipped_languages) $(sys) $(policies) $(sandbox) $(supervisor) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -146,7 +148,12 @@ $(out)/obj/%.o: %.cc Makefile $(out)/flags
 # The shipped policies, as text in the binary.
 $(out)/shipped_policies.cc: $(shipped) packaging/embed-policies $(out)/sources
 	@packaging/embed-policies $(shipped) >$@
-$(out)/obj/policies/shipped_policies.o: $(out)/shipped_policies.cc Makefile $(out)/flags
+# The languages, as a table: what reads files of users at run time reads these once, here.
+$(out)/embed-languages: $(embed) $(filter-out %/shipped_languages.o %/language_set.o,$(policies)) $(sys)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^)
+$(out)/shipped_languages.cc: $(shipped_languages) $(out)/embed-languages $(out)/sources
+	@$(out)/embed-languages $(shipped_languages) >$@
+$(out)/obj/policies/shipped_%.o: $(out)/shipped_%.cc Makefile $(out)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX  )$(compile) -c -o $@ $<
 

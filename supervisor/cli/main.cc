@@ -11,6 +11,7 @@
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/process_start.h"
 #include "supervisor/cli/run_command.h"
@@ -41,6 +42,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "config") return supervisor::config_command(rest);
   if (verb == "explain") return supervisor::explain_command(rest);
   if (verb == "serve") return supervisor::serve_command(rest);
+  if (verb == "languages") return supervisor::languages_command(rest);
   if (verb == "doctor") return supervisor::doctor_command(rest);
   if (verb == "version" || verb == "--version") {
     if (rest.empty()) return supervisor::version_command();

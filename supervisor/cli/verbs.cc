@@ -5,6 +5,7 @@
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/serve_command.h"
@@ -35,6 +36,10 @@ std::span<const Verb> verb_table() {
        "answer requests for runs by HTTP, on a socket of this host",
        {},
        serve_option_table},
+      {"languages",
+       "tell which languages this host can run, and what the others lack",
+       {},
+       languages_option_table},
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},
