@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
+#include "supervisor/languages/compile_part.h"
 #include "supervisor/languages/interpreter_search.h"
 #include "supervisor/languages/program_command.h"
 #include "supervisor/languages/program_environment.h"
@@ -103,9 +105,56 @@ tl::expected<const policies::Language*, ProgramFailure> choose_language(
   return invalid("a program without a file name needs a language, one of " + languages.names(", "));
 }
 
+// What a language's program is in its box, settled step by step.
+struct Placing {
+  const ProgramSource& source;
+  const Configuration& configuration;
+  const policies::Limits& limits;  // resolved
+  std::string name;                // of the file
+  sys::UniqueFd content;
+};
+
+// The program is what comes out of a compiler: a part puts it there.
+void compile_file(Placing placing, const policies::Language& language,
+                  const policies::Runner& runner, Job& job) {
+  CompileOrder order;
+  order.runner = runner;
+  order.language = language.name;
+  order.source = {std::move(placing.name), std::move(placing.content)};
+  order.interpreter = placing.source.interpreter;
+  order.limits = stage_limits(placing.configuration.policy, runner.compile.limits);
+  order.limits_place =
+      "[compile] of the language '" + order.language + "' (" + std::string(language.origin) + ")";
+  order.target = "/run/wardcase/" + std::string(runner.compile.output);
+  const policies::Mount* const workspace = find_workspace(job.spec);
+  if (workspace != nullptr && placing.source.kind == Kind::file) {
+    const std::string shown = place_in_workspace(placing.source.text, *workspace);
+    if (!shown.empty()) order.directory = fs::path(shown).parent_path().string().substr(4) + "/";
+  }
+  fill_command(runner.run, runner, {order.interpreter, std::nullopt, order.target, std::nullopt},
+               placing.limits, job.spec);
+  job.parts.push_back(std::make_unique<CompilePart>(std::move(order)));
+}
+
+Filled fill_language(Placing placing, const policies::Language& language, Job& job) {
+  const policies::Runner& runner = choose_runner(language);
+  job.spec.language = language.name;
+  if (!runner.compile.command.empty()) {
+    compile_file(std::move(placing), language, runner, job);
+    return {};
+  }
+  const std::string path =
+      place(placing.source, placing.name, 0644, std::move(placing.content), job.spec);
+  fill_command(runner.run, runner, {placing.source.interpreter, path, std::nullopt, std::nullopt},
+               placing.limits, job.spec);
+  return {};
+}
+
 // All but commands: the content becomes a file of the box, and argv names it.
-Filled fill_file(const ProgramSource& source, const policies::LanguageSet& languages,
-                 const policies::Limits& limits, RunSpec& spec) {
+Filled fill_file(const ProgramSource& source, const Configuration& configuration,
+                 const policies::Limits& limits, Job& job) {
+  RunSpec& spec = job.spec;
+  const policies::LanguageSet& languages = configuration.languages;
   const auto chosen = choose_language(source, languages);
   if (!chosen) return tl::unexpected(chosen.error());
   const policies::Language* const language = *chosen;
@@ -121,18 +170,16 @@ Filled fill_file(const ProgramSource& source, const policies::LanguageSet& langu
                                               "': can't tell its language; name it with -l " +
                                               languages.names("|"));
   }
-  const std::string name =
+  std::string name =
       is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
-  const std::string path =
-      place(source, name, runs_itself ? 0755 : 0644, *std::move(content), spec);
-  if (language == nullptr) {
-    if (source.interpreter) spec.argv.push_back(*source.interpreter);
-    spec.argv.push_back(path);
+  if (language != nullptr) {
+    auto filled = fill_language(
+        {source, configuration, limits, std::move(name), *std::move(content)}, *language, job);
+    if (!filled) return filled;
   } else {
-    const policies::Runner& runner = choose_runner(*language);
-    fill_command(runner.run, runner, {source.interpreter, path, std::nullopt, std::nullopt}, limits,
-                 spec);
-    spec.language = language->name;
+    if (source.interpreter) spec.argv.push_back(*source.interpreter);
+    const mode_t mode = runs_itself ? 0755 : 0644;
+    spec.argv.push_back(place(source, name, mode, *std::move(content), spec));
   }
   spec.argv.insert(spec.argv.end(), source.arguments.begin(), source.arguments.end());
   return {};
@@ -178,7 +225,7 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
   if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
-  } else if (auto filled = fill_file(source, languages, limits, spec); !filled) {
+  } else if (auto filled = fill_file(source, configuration, limits, job); !filled) {
     return filled;
   }
   // A snippet is put beside the workspace, but means to import what is in it.
