@@ -63,14 +63,16 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
   -ffile-prefix-map=$(CURDIR)=. $(warnings) $(hardening) $(instrument) $(CPPFLAGS) $(CXXFLAGS)
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
-libraries := -lseccomp -lcap -lboost_program_options
+libraries := -lseccomp -lcap -lsodium -lboost_program_options
 # The companion takes from the host what changes with it (libsystemd), and else starts quickly.
 libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
 shipped := $(sort $(wildcard policies/*.toml))
-policies := $(call objects,policies/*.cc) $(out)/obj/policies/shipped_policies.o
+shipped_languages := $(sort $(wildcard policies/languages/*.toml))
+policies := $(call objects,policies/*.cc) $(addprefix $(out)/obj/policies/,shipped_policies.o shipped_languages.o)
+embed := $(call objects,policies/embed/*.cc)
 sandbox := $(call objects,sandbox/*.cc)
 supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc supervisor/sessions/*.cc) \
   $(out)/obj/supervisor/agent/agent_messages.o $(out)/obj/supervisor/agent/worker_texts.o
@@ -90,7 +92,7 @@ bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc leased_user.cc state_lock.cc subordinate_ids.cc) \
-  $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
+  supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
   $(addprefix supervisor/server/,http_codec.cc json_members.cc problem.cc run_request.cc))
 FUZZ_SECONDS ?= 30
@@ -134,7 +136,7 @@ $(agent): compile += -fno-exceptions -fno-rtti
 endif
 $(out)/libserver.a: $(server)
 # What was linked, for the list of parts.
-$(out)/wardcase.debug $(out)/wardcase-server.debug $(out)/wardcase-agent.debug: link += -Wl,-Map=$(@:.debug=.map)
+$(out)/wardcase.debug $(out)/wardcase-server.debug $(out)/wardcase-agent.debug: private link += -Wl,-Map=$(@:.debug=.map)
 $(out)/libcli.a: $(cli)
 $(out)/libsupervisor.a: $(supervisor)
 $(out)/libsandbox.a: $(sandbox)
@@ -146,7 +148,7 @@ $(layers) $(out)/libserver.a: $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(sys) $(policies) $(sandbox) $(supervisor) $(agent) $(workers) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(shipped_languages) $(sys) $(policies) $(sandbox) $(supervisor) $(agent) $(workers) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -157,7 +159,12 @@ $(out)/obj/%.o: %.cc Makefile $(out)/flags
 # The shipped policies, as text in the binary.
 $(out)/shipped_policies.cc: $(shipped) packaging/embed-policies $(out)/sources
 	@packaging/embed-policies $(shipped) >$@
-$(out)/obj/policies/shipped_policies.o: $(out)/shipped_policies.cc Makefile $(out)/flags
+# The languages, as a table: what reads files of users at run time reads these once, here.
+$(out)/embed-languages: $(embed) $(filter-out %/shipped_languages.o %/language_set.o,$(policies)) $(sys)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^)
+$(out)/shipped_languages.cc: $(shipped_languages) $(out)/embed-languages $(out)/sources
+	@$(out)/embed-languages $(shipped_languages) >$@
+$(out)/obj/policies/shipped_%.o: $(out)/shipped_%.cc Makefile $(out)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX  )$(compile) -c -o $@ $<
 
@@ -188,7 +195,7 @@ $(out)/tests/faults: $(faults)
 $(out)/tests/unit: $(out)/libserver.a
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
-	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %/libserver.a,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
 $(out)/tests/bench: $(bench) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libraries)

@@ -12,6 +12,7 @@
 #include "supervisor/cli/color.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/user_scope.h"
+#include "supervisor/config/config.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/run/run_spec.h"
 
@@ -80,20 +81,30 @@ void add_reason(std::vector<HostCheck>& checks, const std::string& why) {
   groups->detail += "; no group of one's own: " + why;
 }
 
+// What nobody installed is not amiss: those languages share a line.
+void add_languages(std::span<const FoundInterpreter> found, std::vector<HostCheck>& checks) {
+  std::string others;
+  for (const FoundInterpreter& one : found) {
+    if (one.usability == Usability::usable || one.usability == Usability::broken) {
+      checks.push_back(check_of(one));
+    } else {
+      others += (others.empty() ? "" : ", ") + one.language;
+    }
+  }
+  if (others.empty()) return;
+  checks.push_back({"other languages", CheckState::ok,
+                    "not to be run here: " + others + "; wardcase languages tells why", ""});
+}
+
 }  // namespace
 
 HostCheck check_of(const FoundInterpreter& interpreter) {
-  HostCheck check = {std::string(interpreter.language), CheckState::ok, "", ""};
-  if (interpreter.path.empty()) {
+  HostCheck check = {interpreter.language, CheckState::ok, interpreter.path, interpreter.fix};
+  if (interpreter.usability != Usability::usable) {
     check.state = CheckState::warn;
-    check.detail = "no interpreter on the box's PATH";
-    check.fix = "install one below /usr, or name one with --interpreter PATH";
-  } else if (!interpreter.version) {
-    check.state = CheckState::warn;
-    check.detail = interpreter.path + " --version fails or says nothing";
-    check.fix = "install it anew, or name another with --interpreter PATH";
-  } else {
-    check.detail = interpreter.path + ", " + *interpreter.version;
+    check.detail = interpreter.problem;
+  } else if (interpreter.version) {
+    check.detail += ", " + *interpreter.version;
   }
   return check;
 }
@@ -125,9 +136,9 @@ int doctor_command(std::span<const std::string> words) {
   const auto entered = enter_scope_as_a_run_would();
   std::vector<HostCheck> checks = sandbox::check_host();
   if (!entered) add_reason(checks, entered.error().message());
-  for (const FoundInterpreter& interpreter : find_interpreters(kBoxPath)) {
-    checks.push_back(check_of(interpreter));
-  }
+  const auto languages = load_languages(config_places());
+  if (!languages) return fail(languages.error());
+  add_languages(find_interpreters(languages->all(), kBoxPath), checks);
   std::string text;
   if (line->has("json")) {
     text = checks_to_json(checks) + "\n";

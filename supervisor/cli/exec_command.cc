@@ -14,7 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include "policies/language.h"
 #include "policies/limits.h"
 #include "policies/units.h"
 #include "sandbox/sys/files.h"
@@ -66,8 +65,6 @@ sys::Status take_program(const CommandLine& line, ExecCall& options) {
   if (!read) return tl::unexpected(read.error());
   request.code = *std::move(read);
   request.name = std::filesystem::path(operands[0]).filename().string();
-  const policies::Language* const language = policies::language_of_file(operands[0]);
-  if (request.language.empty() && language != nullptr) request.language = language->name;
   return {};
 }
 

@@ -70,7 +70,7 @@ int explain_command(std::span<const std::string> words) {
   if (!line) return fail(line.error(), kWrongUse);
   const auto ids = line->operands();
   if (ids.size() > 1) return fail(sys::plain_error("write one ID, or none"), kWrongUse);
-  const auto notes = RunNotes::open(RunNotes::Missing::is_error);
+  const auto notes = RunNotes::open(Missing::is_error);
   if (!notes) return fail(notes.error(), kUnknown);
   const auto note = notes->find(ids.empty() ? std::nullopt : std::optional(ids[0]));
   if (!note) return fail(note.error(), kUnknown);
@@ -87,7 +87,7 @@ int explain_command(std::span<const std::string> words) {
 void remember_run(const RunRecord& record, const Console& console) {
   const std::string note = format_note(record, lines_about(record));
   if (note.empty()) return;
-  const auto kept = RunNotes::open(RunNotes::Missing::is_made).and_then([&](const RunNotes& notes) {
+  const auto kept = RunNotes::open(Missing::is_made).and_then([&](const RunNotes& notes) {
     return notes.add(record.id, note);
   });
   if (!kept) console.say_more("not remembered for explain: " + kept.error().message());

@@ -12,6 +12,7 @@
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/manual.h"
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
@@ -163,6 +164,7 @@ int help_command(std::span<const std::string> words) {
   if (verb == "policy") return print_policy_help();
   if (verb == "config") return print_config_help();
   if (verb == "explain") return print_explain_help();
+  if (verb == "languages") return print_languages_help();
   if (verb == "doctor") return print_with_options(kDoctorHead, doctor_option_table());
   if (verb == "serve") return print_with_options(kServeHead, serve_option_table());
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");

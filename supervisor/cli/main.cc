@@ -13,6 +13,7 @@
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/process_start.h"
 #include "supervisor/cli/repl_command.h"
@@ -53,6 +54,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "cp") return supervisor::cp_command(rest);
   if (verb == "ls") return supervisor::ls_command(rest);
   if (verb == "cat") return supervisor::cat_command(rest);
+  if (verb == "languages") return supervisor::languages_command(rest);
   if (verb == "doctor") return supervisor::doctor_command(rest);
   if (verb == "version" || verb == "--version") {
     if (rest.empty()) return supervisor::version_command();

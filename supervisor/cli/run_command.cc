@@ -236,7 +236,7 @@ int run_command(std::span<const std::string> words) {
   if (!job) return fail(console, job.error());
   Host host({}, enter_user_scope, make_user_pool);
   std::optional<RunRecord> refusal;
-  if (auto filled = fill_program(options->source, options->environment,
+  if (auto filled = fill_program(options->source, options->configuration, options->environment,
                                  static_cast<unsigned>(host.cpus().size()), *job);
       !filled) {
     refusal = record_of(filled.error(), job->spec);

@@ -14,7 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include "policies/language.h"
 #include "sandbox/sys/retry.h"
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/session_client.h"
@@ -92,14 +91,7 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
   request.wants_events = options.mode == OutputMode::events;
   request.wants_output = options.mode == OutputMode::pass_through;
   request.base64 = options.form == OutputForm::base64;
-  const policies::Language* language =
-      source.language ? policies::find_language(*source.language)
-      : source.kind == Kind::file ? policies::language_of_file(source.text)
-                                  : nullptr;
-  if (source.language && language == nullptr) {
-    return wrong("language '" + *source.language + "' is not known");
-  }
-  if (language != nullptr) request.language = language->name;
+  if (source.language) request.language = *source.language;
   if (source.kind == Kind::file) {
     request.name = std::filesystem::path(source.text).filename().string();
   }

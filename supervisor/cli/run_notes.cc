@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 
 #include "sandbox/sys/files.h"
@@ -52,63 +51,6 @@ std::string now_text() {
                       at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour, at.tm_min,
                       at.tm_sec);
   return text.data();
-}
-
-sys::Status refuse(const std::string& path, const std::string& why) {
-  return tl::unexpected(sys::plain_error("'" + path + "' " + why));
-}
-
-sys::Status check_owner(int directory, const std::string& path, mode_t closed_to_others) {
-  struct stat info = {};
-  if (::fstat(directory, &info) < 0) return tl::unexpected(sys::errno_error("'" + path + "'"));
-  if (info.st_uid != ::geteuid()) return refuse(path, "belongs to somebody else");
-  if ((info.st_mode & closed_to_others) != 0) return refuse(path, "is open to others");
-  return {};
-}
-
-// A directory of ours below another, made with mode 0700 where it is not there.
-sys::Result<sys::UniqueFd> enter(int parent, const std::string& name, const std::string& path,
-                                 RunNotes::Missing missing) {
-  if (missing == RunNotes::Missing::is_made && ::mkdirat(parent, name.c_str(), 0700) < 0 &&
-      errno != EEXIST) {
-    return tl::unexpected(sys::errno_error("make '" + path + "'"));
-  }
-  sys::UniqueFd directory(sys::retry_eintr([&] {
-    return ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  }));
-  if (!directory.is_open()) return tl::unexpected(sys::errno_error("'" + path + "'"));
-  if (auto ours = check_owner(directory.get(), path, 077); !ours) {
-    return tl::unexpected(ours.error());
-  }
-  return directory;
-}
-
-// Root with the environment of a user must not leave him directories that he can't enter.
-bool may_make_in(const std::string& directory) {
-  struct stat info = {};
-  return ::stat(directory.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0);
-}
-
-// $XDG_STATE_HOME, or what stands for it. A relative one is to be ignored (XDG Base
-// Directory Specification).
-std::string base_directory(RunNotes::Missing missing) {
-  const char* base = std::getenv("XDG_STATE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string path;
-  bool makes = missing == RunNotes::Missing::is_made;
-  if (base != nullptr && *base == '/') {
-    path = base;
-    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-    makes = makes && may_make_in(path.substr(0, path.rfind('/') + 1));
-  } else if (home != nullptr && *home == '/') {
-    path = std::string(home) + "/.local";
-    makes = makes && may_make_in(home);
-    if (makes) (void)::mkdir(path.c_str(), 0700);
-    path += "/state";
-  }
-  // What can't be made can't be opened either, and that is told.
-  if (makes && !path.empty()) (void)::mkdir(path.c_str(), 0700);
-  return path;
 }
 
 std::string_view id_of(std::string_view name) {
@@ -170,24 +112,9 @@ sys::Result<RunNote> parse_note(std::string_view text) {
 }
 
 sys::Result<RunNotes> RunNotes::open(Missing missing) {
-  const std::string base = base_directory(missing);
-  if (base.empty()) {
-    return tl::unexpected(sys::plain_error("neither XDG_STATE_HOME nor HOME is an absolute path"));
-  }
-  sys::UniqueFd directory(
-      sys::retry_eintr([&] { return ::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!directory.is_open()) return tl::unexpected(sys::errno_error("'" + base + "'"));
-  if (auto ours = check_owner(directory.get(), base, 022); !ours) {
-    return tl::unexpected(ours.error());
-  }
-  std::string path = base;
-  for (const char* name : {"wardcase", "runs"}) {
-    path += std::string("/") + name;
-    auto next = enter(directory.get(), name, path, missing);
-    if (!next) return tl::unexpected(std::move(next).error());
-    directory = *std::move(next);
-  }
-  return RunNotes(std::move(path), std::move(directory));
+  return open_state("runs", missing).map([](OwnPlace place) {
+    return RunNotes(std::move(place.path), std::move(place.directory));
+  });
 }
 
 std::vector<std::string> RunNotes::names() const {

@@ -9,6 +9,7 @@
 
 #include "sandbox/sys/error.h"
 #include "sandbox/sys/unique_fd.h"
+#include "supervisor/config/own_places.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {
@@ -31,8 +32,6 @@ struct RunNote {
 
 class RunNotes {
  public:
-  enum class Missing : bool { is_error, is_made };
-
   // The directory of the environment, if it and those between are the user's own, closed to
   // others and no links.
   static sys::Result<RunNotes> open(Missing missing);

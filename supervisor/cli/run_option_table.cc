@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "policies/language.h"
 #include "policies/limits.h"
 #include "supervisor/cli/run_options.h"
-#include "supervisor/languages/program.h"
 
 // --help, wardcase(1) and the completions of shells are made from these rows.
 namespace wardcase::supervisor {
@@ -34,12 +34,21 @@ OptionRow limit_option(const policies::LimitRow& row) {
           row.none_allowed ? "none is allowed." : ""};
 }
 
+// Those of files are not offered by completions, which start often and read none.
+std::string shipped_names() {
+  std::string names;
+  for (const policies::Language& language : policies::shipped_languages()) {
+    names.append(names.empty() ? "" : "|").append(language.name);
+  }
+  return names;
+}
+
 // lint: table
 std::vector<OptionRow> program_options() {
   return {
       {"language", "l", "NAME",
-       "language of the program (" + language_names(", ") + "); else told by the file's suffix",
-       kProgram, "The usual short names are known, too.", language_names("|")},
+       "language of the program, such as python; else told by the file's suffix", kProgram,
+       "wardcase languages lists them. The usual short names are known, too.", shipped_names()},
       {"code", "c", "CODE", "run CODE instead of a file; needs -l", kProgram},
       {"session", "", "ID",
        "run it in this session, which is made with the first program", kProgram,

@@ -115,7 +115,8 @@ sys::Status take_mounts(const CommandLine& line, RunOptions& options) {
 }
 
 // FILE ARGS, -c CODE ARGS, - ARGS or -- COMMAND ARGS.
-sys::Status take_source(const CommandLine& line, ProgramSource& source) {
+sys::Status take_source(const CommandLine& line, RunOptions& options) {
+  ProgramSource& source = options.source;
   auto operands = line.operands();
   const std::string* code = line.last("code");
   if (const std::string* language = line.last("language")) source.language = *language;
@@ -144,7 +145,7 @@ sys::Status take_source(const CommandLine& line, ProgramSource& source) {
     }
   } else if (source.kind != Kind::file && !source.language) {
     return wrong(std::string(source.kind == Kind::code ? "-c" : "-") +
-                 ": needs a language; add -l " + language_names("|"));
+                 ": needs a language; add -l " + options.configuration.languages.names("|"));
   }
   return {};
 }
@@ -321,7 +322,7 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
   options.help = line->has("help");
   if (options.help) return options;
   const auto taken = take_box_options(*line, options)
-                         .and_then([&] { return take_source(*line, options.source); })
+                         .and_then([&] { return take_source(*line, options); })
                          .and_then([&] { return take_box(*line, options); })
                          .and_then([&] { return take_output(*line, options); })
                          .and_then([&] { return take_dry_run(*line, options); })

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "policies/language.h"
 #include "policies/units.h"
 #include "supervisor/languages/program.h"
 #include "supervisor/run/run.h"
@@ -76,15 +75,6 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
     return tl::unexpected(
         sys::plain_error("--id '" + options.id + "': write [A-Za-z0-9._-]{1,64}"));
   }
-  if (const std::string* name = line->last("language")) {
-    const policies::Language* const language = policies::find_language(*name);
-    if (language == nullptr || live_interpreter(language->name) == nullptr) {
-      return tl::unexpected(sys::plain_error("--language " + *name +
-                                             ": its interpreter can't live on; write python, "
-                                             "javascript or bash"));
-    }
-    options.language = language->name;
-  }
   for (auto [flag, into] :
        {std::pair("ttl", &options.ttl), std::pair("idle-ttl", &options.idle_ttl)}) {
     const std::string* const text = line->last(flag);
@@ -99,6 +89,15 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
   }
   if (auto taken = take_box_options(*line, options.box); !taken) {
     return tl::unexpected(taken.error());
+  }
+  if (const std::string* name = line->last("language")) {
+    const policies::Language* const language = options.box.configuration.languages.find(*name);
+    if (language == nullptr || !live_interpreter(*language)) {
+      return tl::unexpected(sys::plain_error("--language " + *name +
+                                             ": its interpreter can't live on; write python, "
+                                             "javascript or bash"));
+    }
+    options.language = language->name;
   }
   if (line->has("json")) options.box.mode = OutputMode::json;
   return options;

@@ -7,6 +7,7 @@
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/repl_command.h"
 #include "supervisor/cli/run_options.h"
@@ -50,6 +51,10 @@ std::span<const Verb> verb_table() {
       {"cp", "copy a file into a session, or out of it", {}, no_options},
       {"ls", "list the files of a session", {}, ls_option_table},
       {"cat", "print a file of a session", {}, no_options},
+      {"languages",
+       "tell which languages this host can run, and what the others lack",
+       {},
+       languages_option_table},
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},

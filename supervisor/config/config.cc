@@ -156,7 +156,7 @@ sys::Result<Configuration> with_calls(Policy policy) {
   }
   auto calls = policies::syscall_changes(policy, groups);
   if (!calls) return tl::unexpected(std::move(calls).error());
-  return Configuration{std::move(policy), *std::move(calls)};
+  return Configuration{std::move(policy), *std::move(calls), {}};
 }
 
 // Of another user's home (sudo and setpriv may leave HOME as it was) nothing is
@@ -210,7 +210,11 @@ sys::Result<Configuration> load_configuration(const ConfigPlaces& places,
   layers.policy = *std::move(policy);
   auto combined = policies::combine(layers);
   if (!combined) return tl::unexpected(std::move(combined).error());
-  return with_calls(*std::move(combined));
+  auto languages = load_languages(places);
+  if (!languages) return tl::unexpected(std::move(languages).error());
+  auto configuration = with_calls(*std::move(combined));
+  if (configuration) configuration->languages = *std::move(languages);
+  return configuration;
 }
 
 sys::Result<Configuration> load_policy(const ConfigPlaces& places, const std::string& asked) {

@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/language_set.h"
 #include "policies/policy.h"
 
 namespace wardcase::supervisor {
 
-// Where configuration lies. A directory holds wardcase.toml and policies/NAME.toml;
-// "" is none.
+// Where configuration lies. A directory holds wardcase.toml, policies/NAME.toml and
+// languages/NAME.toml; "" is none.
 struct ConfigPlaces {
   std::string system;   // the administrator's directory
   std::string user;     // the caller's directory
@@ -28,6 +29,7 @@ struct ConfigPlaces {
 struct Configuration {
   policies::Policy policy;  // complete; its name is that of the chosen policy
   policies::SyscallChanges syscalls;
+  policies::LanguageSet languages;
 };
 
 // The files of `places` and the policy `asked` for (a name, or the path of a file
@@ -36,6 +38,9 @@ struct Configuration {
 // understood is an error: it might have been the one that says no.
 [[nodiscard]] sys::Result<Configuration> load_configuration(
     const ConfigPlaces& places, const std::optional<std::string>& asked);
+
+// The languages of the binary and of the files of `places`.
+[[nodiscard]] sys::Result<policies::LanguageSet> load_languages(const ConfigPlaces& places);
 
 // One policy with what it extends, on the built-in one, checked for contradictions.
 [[nodiscard]] sys::Result<Configuration> load_policy(const ConfigPlaces& places,

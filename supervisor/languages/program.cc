@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
-#include "policies/language.h"
+#include "supervisor/languages/compile_part.h"
+#include "supervisor/languages/interpreter_search.h"
+#include "supervisor/languages/program_command.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
 
@@ -83,19 +86,6 @@ std::string place(const ProgramSource& source, const std::string& name, mode_t m
   return path;
 }
 
-// argv[0] and what stands between it and the file.
-void begin_argv(const ProgramSource& source, const policies::Language* language, RunSpec& spec) {
-  if (source.interpreter) {
-    spec.argv.push_back(*source.interpreter);
-  } else if (language != nullptr) {
-    spec.program_names.assign(language->interpreters.begin(), language->interpreters.end());
-    spec.argv.push_back(spec.program_names.front());
-  }
-  if (language != nullptr) {
-    spec.argv.insert(spec.argv.end(), language->arguments.begin(), language->arguments.end());
-  }
-}
-
 sys::Result<sys::UniqueFd> open_content(const ProgramSource& source) {
   if (source.kind == Kind::file) return open_program(source.text);
   if (source.kind == Kind::code) return text_in_memory(source.text);
@@ -104,20 +94,68 @@ sys::Result<sys::UniqueFd> open_content(const ProgramSource& source) {
 
 // nullptr: none was named and the file's name does not tell.
 tl::expected<const policies::Language*, ProgramFailure> choose_language(
-    const ProgramSource& source) {
+    const ProgramSource& source, const policies::LanguageSet& languages) {
   if (source.language) {
-    const policies::Language* language = policies::find_language(*source.language);
+    const policies::Language* language = languages.find(*source.language);
     if (language != nullptr) return language;
     return invalid("language '" + *source.language + "' is not known; it is one of " +
-                   language_names(", "));
+                   languages.names(", "));
   }
-  if (source.kind == Kind::file) return policies::language_of_file(source.text);
-  return invalid("a program without a file name needs a language, one of " + language_names(", "));
+  if (source.kind == Kind::file) return languages.of_file(source.text);
+  return invalid("a program without a file name needs a language, one of " + languages.names(", "));
+}
+
+// What a language's program is in its box, settled step by step.
+struct Placing {
+  const ProgramSource& source;
+  const Configuration& configuration;
+  const policies::Limits& limits;  // resolved
+  std::string name;                // of the file
+  sys::UniqueFd content;
+};
+
+// The program is what comes out of a compiler: a part puts it there.
+void compile_file(Placing placing, const policies::Language& language,
+                  const policies::Runner& runner, Job& job) {
+  CompileOrder order;
+  order.runner = runner;
+  order.language = language.name;
+  order.source = {std::move(placing.name), std::move(placing.content)};
+  order.interpreter = placing.source.interpreter;
+  order.limits = stage_limits(placing.configuration.policy, runner.compile.limits);
+  order.limits_place =
+      "[compile] of the language '" + order.language + "' (" + std::string(language.origin) + ")";
+  order.target = "/run/wardcase/" + std::string(runner.compile.output);
+  const policies::Mount* const workspace = find_workspace(job.spec);
+  if (workspace != nullptr && placing.source.kind == Kind::file) {
+    const std::string shown = place_in_workspace(placing.source.text, *workspace);
+    if (!shown.empty()) order.directory = fs::path(shown).parent_path().string().substr(4) + "/";
+  }
+  fill_command(runner.run, runner, {order.interpreter, std::nullopt, order.target, std::nullopt},
+               placing.limits, job.spec);
+  job.parts.push_back(std::make_unique<CompilePart>(std::move(order)));
+}
+
+Filled fill_language(Placing placing, const policies::Language& language, Job& job) {
+  const policies::Runner& runner = choose_runner(language);
+  job.spec.language = language.name;
+  if (!runner.compile.command.empty()) {
+    compile_file(std::move(placing), language, runner, job);
+    return {};
+  }
+  const std::string path =
+      place(placing.source, placing.name, 0644, std::move(placing.content), job.spec);
+  fill_command(runner.run, runner, {placing.source.interpreter, path, std::nullopt, std::nullopt},
+               placing.limits, job.spec);
+  return {};
 }
 
 // All but commands: the content becomes a file of the box, and argv names it.
-Filled fill_file(const ProgramSource& source, RunSpec& spec) {
-  const auto chosen = choose_language(source);
+Filled fill_file(const ProgramSource& source, const Configuration& configuration,
+                 const policies::Limits& limits, Job& job) {
+  RunSpec& spec = job.spec;
+  const policies::LanguageSet& languages = configuration.languages;
+  const auto chosen = choose_language(source, languages);
   if (!chosen) return tl::unexpected(chosen.error());
   const policies::Language* const language = *chosen;
   const bool is_file = source.kind == Kind::file;
@@ -130,20 +168,26 @@ Filled fill_file(const ProgramSource& source, RunSpec& spec) {
   if (runs_itself && !*is_executable) {
     return cannot_execute(kNotExecutable, "run '" + source.text +
                                               "': can't tell its language; name it with -l " +
-                                              language_names("|"));
+                                              languages.names("|"));
   }
-  const std::string name =
+  std::string name =
       is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
-  begin_argv(source, language, spec);
-  spec.argv.push_back(place(source, name, runs_itself ? 0755 : 0644, *std::move(content), spec));
+  if (language != nullptr) {
+    auto filled = fill_language(
+        {source, configuration, limits, std::move(name), *std::move(content)}, *language, job);
+    if (!filled) return filled;
+  } else {
+    if (source.interpreter) spec.argv.push_back(*source.interpreter);
+    const mode_t mode = runs_itself ? 0755 : 0644;
+    spec.argv.push_back(place(source, name, mode, *std::move(content), spec));
+  }
   spec.argv.insert(spec.argv.end(), source.arguments.begin(), source.arguments.end());
-  if (language != nullptr) spec.language = language->name;
   return {};
 }
 
 // What languages want of /etc; as with the environment, of all of them.
-Filled show_etc(RunSpec& spec) {
-  for (const policies::Language& language : policies::languages()) {
+Filled show_etc(const policies::LanguageSet& languages, RunSpec& spec) {
+  for (const policies::Language& language : languages.all()) {
     for (const std::string_view path : language.etc_paths) {
       std::error_code error;
       const fs::path real = fs::canonical(path, error);
@@ -166,8 +210,9 @@ Filled show_etc(RunSpec& spec) {
 
 }  // namespace
 
-Filled fill_program(const ProgramSource& source, const std::vector<std::string>& variables,
-                    unsigned host_cpus, Job& job) {
+Filled fill_program(const ProgramSource& source, const Configuration& configuration,
+                    const std::vector<std::string>& variables, unsigned host_cpus, Job& job) {
+  const policies::LanguageSet& languages = configuration.languages;
   RunSpec& spec = job.spec;
   policies::Limits limits = spec.limits;
   if (auto known = limits.resolve(host_cpus,
@@ -175,12 +220,12 @@ Filled fill_program(const ProgramSource& source, const std::vector<std::string>&
       !known) {
     return invalid(known.error().message());
   }
-  spec.environment =
-      standard_environment(limits, spec.terminal ? Audience::at_terminal : Audience::nobody);
-  if (auto shown = show_etc(spec); !shown) return shown;
+  spec.environment = standard_environment(limits, languages.all(),
+                                          spec.terminal ? Audience::at_terminal : Audience::nobody);
+  if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
-  } else if (auto filled = fill_file(source, spec); !filled) {
+  } else if (auto filled = fill_file(source, configuration, limits, job); !filled) {
     return filled;
   }
   // A snippet is put beside the workspace, but means to import what is in it.
@@ -189,15 +234,6 @@ Filled fill_program(const ProgramSource& source, const std::vector<std::string>&
   }
   set_variables(spec.environment, variables);
   return {};
-}
-
-std::string language_names(std::string_view separator) {
-  std::string names;
-  for (const policies::Language& language : policies::languages()) {
-    if (!names.empty()) names += separator;
-    names += language.name;
-  }
-  return names;
 }
 
 }  // namespace wardcase::supervisor

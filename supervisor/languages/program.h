@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "supervisor/config/config.h"
 #include "supervisor/languages/job.h"
 #include "supervisor/run/run_record.h"
 
@@ -38,16 +39,13 @@ struct ProgramFailure {
 };
 
 // Fills in what `job` runs: the parts that its language and `source` ask for, and in its spec
-// language, argv, files, environment, and the read-only mounts that languages need. `spec.mounts`, `spec.limits`,
-// `spec.capture` and `spec.terminal` must be set before; a mount at /box is the workspace: a file
-// that lies in it runs in place, any other is put beside it. `variables` ("NAME=VALUE") win over
-// the standard ones. `host_cpus`: what this process may run on. The program's bytes travel in
-// descriptors, never in argv.
+// language, argv, files, environment, and the read-only mounts that languages need. `spec.mounts`,
+// `spec.limits`, `spec.capture`, `spec.terminal` and what the policy says (RunSpec::take_policy)
+// must be set before; a mount at /box is the workspace: a file that lies in it runs in place, any
+// other is put beside it. `variables` ("NAME=VALUE") win over the standard ones. `host_cpus`: what
+// this process may run on. The program's bytes travel in descriptors, never in argv.
 [[nodiscard]] tl::expected<void, ProgramFailure> fill_program(
-    const ProgramSource& source, const std::vector<std::string>& variables, unsigned host_cpus,
-    Job& job);
-
-// The names of all languages.
-[[nodiscard]] std::string language_names(std::string_view separator);
+    const ProgramSource& source, const Configuration& configuration,
+    const std::vector<std::string>& variables, unsigned host_cpus, Job& job);
 
 }  // namespace wardcase::supervisor

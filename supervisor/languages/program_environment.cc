@@ -7,7 +7,6 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "policies/language.h"
 #include "supervisor/run/run_spec.h"
 
 namespace wardcase::supervisor {
@@ -15,8 +14,7 @@ namespace wardcase::supervisor {
 namespace {
 
 constexpr std::string_view kFixed[] = {
-    "USER=user",   "LOGNAME=user", "SHELL=/bin/bash", "LANG=C.UTF-8",
-    "TMPDIR=/tmp", "TERM=dumb",    "MPLBACKEND=Agg",
+    "USER=user", "LOGNAME=user", "SHELL=/bin/bash", "LANG=C.UTF-8", "TMPDIR=/tmp", "TERM=dumb",
 };
 
 // The search for leaks at the end of a program built with sanitizers is a debugger's (ptrace),
@@ -65,7 +63,25 @@ void set_variable(std::vector<std::string>& environment, std::string_view variab
   }
 }
 
-std::vector<std::string> standard_environment(const policies::Limits& limits, Audience audience) {
+std::vector<policies::Filling> limit_fillings(const policies::Limits& limits) {
+  std::vector<policies::Filling> fillings = {{"memory_bytes", std::nullopt},
+                                             {"memory_mib", std::nullopt},
+                                             {"heap_mib", std::nullopt},
+                                             {"cpus", std::nullopt}};
+  if (const auto memory = limits.get(policies::LimitId::memory)) {
+    fillings[0].value = std::to_string(*memory);
+    fillings[1].value = std::to_string(std::max<std::uint64_t>(1, *memory >> 20));
+    fillings[2].value = std::to_string(heap_mebibytes(*memory));
+  }
+  if (const auto millicpus = limits.get(policies::LimitId::cpus)) {
+    fillings[3].value = std::to_string((*millicpus + 999) / 1000);
+  }
+  return fillings;
+}
+
+std::vector<std::string> standard_environment(const policies::Limits& limits,
+                                              std::span<const policies::Language> languages,
+                                              Audience audience) {
   std::vector<std::string> environment = {"PATH=" + std::string(kBoxPath),
                                           "HOME=" + std::string(kBoxHome)};
   environment.insert(environment.end(), std::begin(kFixed), std::end(kFixed));
@@ -73,22 +89,13 @@ std::vector<std::string> standard_environment(const policies::Limits& limits, Au
   if (audience == Audience::nobody) {
     environment.insert(environment.end(), std::begin(kUnattended), std::end(kUnattended));
   }
+  const auto fillings = limit_fillings(limits);
   // Of all languages, whatever the program is: those that it starts itself
   // have to stream their output, too.
-  for (const policies::Language& language : policies::languages()) {
+  for (const policies::Language& language : languages) {
     for (const std::string_view variable : language.environment) {
-      set_variable(environment, variable);
-    }
-  }
-  if (const auto memory = limits.get(policies::LimitId::memory)) {
-    environment.push_back("NODE_OPTIONS=--max-old-space-size=" +
-                          std::to_string(heap_mebibytes(*memory)));
-    environment.push_back("GOMEMLIMIT=" + std::to_string(heap_mebibytes(*memory)) + "MiB");
-  }
-  if (const auto millicpus = limits.get(policies::LimitId::cpus)) {
-    const std::string threads = std::to_string((*millicpus + 999) / 1000);
-    for (const char* name : {"OMP_NUM_THREADS=", "OPENBLAS_NUM_THREADS=", "GOMAXPROCS="}) {
-      environment.push_back(name + threads);
+      const auto filled = policies::fill_template(variable, fillings);
+      if (filled) set_variable(environment, *filled);
     }
   }
   return environment;

@@ -141,10 +141,13 @@ void KeeperClient::command(const KeeperRequest& request) {
 
 void KeeperClient::begin_exec(KeeperRequest request) {
   ExecRequest exec;
-  const std::string named =
-      request.language.empty() ? keeper_.session().spec().default_language : request.language;
-  const policies::Language* const language = policies::find_language(named);
-  if (language == nullptr) return finish("language '" + named + "' is not known");
+  const SessionSpec& spec = keeper_.session().spec();
+  const policies::Language* language = spec.languages->find(request.language);
+  if (language == nullptr && !request.language.empty()) {
+    return finish("language '" + request.language + "' is not known");
+  }
+  if (language == nullptr) language = spec.languages->of_file(request.name);
+  if (language == nullptr) language = spec.languages->find(spec.default_language);
   if (request.code.size() > kMostCode) return finish("the program is longer than 16 MiB");
   auto limits = limits_of(request, keeper_.options().limits, keeper_.cpus());
   if (!limits) return finish(limits.error().message());

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "policies/language.h"
+#include "policies/language_set.h"
 #include "sandbox/sys/paths.h"
 #include "supervisor/config/allowed_calls.h"
 #include "supervisor/config/config.h"
@@ -145,14 +145,15 @@ Settled settle_network(const RunRequest& request, const policies::Policy& policy
 }
 
 // Of several files of one name the box would make none.
-Settled place_files(const RunRequest& request, RunSpec& spec) {
+Settled place_files(const RunRequest& request, const policies::LanguageSet& languages,
+                    RunSpec& spec) {
   if (!request.files.empty() &&
       std::ranges::find(spec.mounts, "/box", &policies::Mount::target) != spec.mounts.end()) {
     return refuse(422, "policy_refused", "files",
                   "files: the policy '" + spec.policy + "' mounts a directory of the host at /box");
   }
   const policies::Language* const language =
-      request.language ? policies::find_language(*request.language) : nullptr;
+      request.language ? languages.find(*request.language) : nullptr;
   for (const RunRequest::File& file : request.files) {
     if (language != nullptr && sys::is_at_or_below(file.name, language->snippet_name)) {
       return refuse(400, "invalid_field", "files",
@@ -190,11 +191,11 @@ ProgramSource source_of(const RunRequest& request) {
   return source;
 }
 
-Settled settle_program(const RunRequest& request, const policies::Policy& policy, const Host& host,
-                       RequestedRun& run) {
-  std::vector<std::string> variables = policy_environment(policy);
+Settled settle_program(const RunRequest& request, const Configuration& configuration,
+                       const Host& host, RequestedRun& run) {
+  std::vector<std::string> variables = policy_environment(configuration.policy);
   variables.insert(variables.end(), request.environment.begin(), request.environment.end());
-  const auto filled = fill_program(source_of(request), variables,
+  const auto filled = fill_program(source_of(request), configuration, variables,
                                    static_cast<unsigned>(host.cpus().size()), run.job);
   if (filled) return {};
   if (is_shortage(filled.error().code)) {
@@ -233,9 +234,9 @@ tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, co
             return added ? Settled() : broken(added.error());
           })
           .and_then([&] { return settle_network(request, policy, spec); })
-          .and_then([&] { return place_files(request, spec); })
+          .and_then([&] { return place_files(request, configuration.languages, spec); })
           .and_then([&] { return settle_input(request, spec); })
-          .and_then([&] { return settle_program(request, policy, host, run); });
+          .and_then([&] { return settle_program(request, configuration, host, run); });
   if (!settled) return tl::unexpected(settled.error());
   return run;
 }

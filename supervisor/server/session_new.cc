@@ -56,30 +56,34 @@ sys::Result<RunSpec> make_box(const SessionOptions& options) {
   return spec;
 }
 
-sys::Result<SessionSpec> make_spec(const SessionOptions& options, unsigned cpus) {
+sys::Result<SessionSpec> make_spec(const std::shared_ptr<const SessionOptions>& shared,
+                                   unsigned cpus) {
+  const SessionOptions& options = *shared;
+  const policies::LanguageSet& languages = options.box.configuration.languages;
   SessionSpec spec;
   spec.id = options.id;
   spec.default_language = options.language;
   spec.made_with = options.words;
-  spec.make_box = [options] { return make_box(options); };
+  spec.make_box = [shared] { return make_box(*shared); };
+  spec.languages = {shared, &languages};
   policies::Limits limits = options.box.limits;
   if (auto known = limits.resolve(cpus, /*captured=*/true); !known) {
     return tl::unexpected(known.error());
   }
-  spec.environment = standard_environment(limits, Audience::nobody);
+  spec.environment = standard_environment(limits, languages.all(), Audience::nobody);
   set_variables(spec.environment, options.box.environment);
   return spec;
 }
 
 // The keeper itself. `ready`: where it says that it takes clients, or what went wrong.
-int keep(const SessionOptions& options, Listener listener, sys::UniqueFd ready) {
+int keep(const std::shared_ptr<const SessionOptions>& options, Listener listener, sys::UniqueFd ready) {
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error());
   Host host({}, enter_user_scope, make_user_pool);
   auto spec = make_spec(options, static_cast<unsigned>(host.cpus().size()));
   if (!spec) return fail(spec.error());
   Keeper keeper(*loop, host, std::move(listener), *std::move(spec),
-                {options.box.limits, options.ttl, options.idle_ttl});
+                {options->box.limits, options->ttl, options->idle_ttl});
   Signals signals(*loop);
   auto opened = signals.open([&](int signal) {
     if (signal == SIGTERM || signal == SIGINT) keeper.close();  // a shell's end is not ours
@@ -97,7 +101,7 @@ int keep(const SessionOptions& options, Listener listener, sys::UniqueFd ready) 
 }
 
 // In a session of its own, below nobody: the shell that made it may end.
-[[noreturn]] void become_keeper(const SessionOptions& options, Listener listener,
+[[noreturn]] void become_keeper(const std::shared_ptr<const SessionOptions>& options, Listener listener,
                                 sys::UniqueFd ready) {
   if (::setsid() < 0 || ::chdir("/") < 0) ::_exit(kFailed);
   const pid_t keeper = ::fork();
@@ -106,13 +110,13 @@ int keep(const SessionOptions& options, Listener listener, sys::UniqueFd ready) 
   std::exit(code);
 }
 
-sys::Status start_keeper(const SessionOptions& options) {
+sys::Status start_keeper(const std::shared_ptr<const SessionOptions>& options) {
   const auto directory = sessions_directory();
   if (!directory) return tl::unexpected(directory.error());
-  auto listener = Listener::open("unix:" + session_socket(*directory, options.id));
+  auto listener = Listener::open("unix:" + session_socket(*directory, options->id));
   if (!listener) {
     return tl::unexpected(
-        std::move(listener).error().while_doing("session '" + options.id + "' can't be made"));
+        std::move(listener).error().while_doing("session '" + options->id + "' can't be made"));
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) return tl::unexpected(sys::errno_error("make a pipe"));
@@ -132,14 +136,15 @@ sys::Status start_keeper(const SessionOptions& options) {
 }  // namespace
 
 int session_new(std::span<const std::string> words) {
-  const auto options = parse_session_options(words);
-  if (!options) return fail(options.error());
+  auto parsed = parse_session_options(words);
+  if (!parsed) return fail(parsed.error());
+  const auto options = std::make_shared<const SessionOptions>(*std::move(parsed));
   const policies::Policy& policy = options->box.configuration.policy;
   if (policy.confinement->value != policies::Confinement::namespaces) {
     return fail(sys::plain_error("session new: policy '" + policy.name->value +
                                  "' makes boxes without namespaces, in which nothing lives on"));
   }
-  if (const auto started = start_keeper(*options); !started) return fail(started.error());
+  if (const auto started = start_keeper(options); !started) return fail(started.error());
   const bool is_json = options->box.mode == OutputMode::json;
   const std::string told =
       is_json ? "{\"session_id\":" + json_string(options->id) + "}" : options->id;

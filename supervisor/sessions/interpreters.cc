@@ -13,21 +13,28 @@ namespace wardcase::supervisor {
 
 namespace {
 
-constexpr LiveInterpreter kInterpreters[] = {
-    {"python", "python3\npython", "python_worker.py", ".py"},
-    {"javascript", "node\nnodejs", "node_worker.cjs", ".js"},
-    {"bash", "bash", "bash_worker.sh", ".sh"},
+struct Script {
+  std::string_view worker;
+  std::string_view file;
 };
+constexpr Script kScripts[] = {
+    {"python", "python_worker.py"}, {"node", "node_worker.cjs"}, {"bash", "bash_worker.sh"}};
+
+std::string path_of(const Script& script) {
+  return "/run/wardcase/" + std::string(script.file);
+}
 
 }  // namespace
 
-const LiveInterpreter* live_interpreter(std::string_view language) {
-  const auto* const found = std::ranges::find(kInterpreters, language, &LiveInterpreter::language);
-  return found == std::end(kInterpreters) ? nullptr : found;
-}
-
-std::string script_path(const LiveInterpreter& interpreter) {
-  return "/run/wardcase/" + std::string(interpreter.script);
+std::optional<LiveInterpreter> live_interpreter(const policies::Language& language) {
+  const auto* const script = std::ranges::find(kScripts, language.worker, &Script::worker);
+  if (script == std::end(kScripts)) return std::nullopt;
+  LiveInterpreter interpreter = {"", path_of(*script), std::string(language.suffixes.front())};
+  for (const std::string_view program : language.runners.front().interpreters) {
+    if (!interpreter.programs.empty()) interpreter.programs += '\n';
+    interpreter.programs += program;
+  }
+  return interpreter;
 }
 
 sys::Status place_agent(RunSpec& spec) {
@@ -37,10 +44,10 @@ sys::Status place_agent(RunSpec& spec) {
   if (!program) return tl::unexpected(std::move(program).error().while_doing("open the agent"));
   spec.argv = {std::string(kAgentPath)};
   spec.files.push_back({std::string(kAgentPath), *std::move(program), 0755});
-  for (const LiveInterpreter& interpreter : kInterpreters) {
-    auto script = text_in_memory(agent::worker_text(interpreter.script));
-    if (!script) return tl::unexpected(std::move(script).error());
-    spec.files.push_back({script_path(interpreter), *std::move(script), 0644});
+  for (const Script& script : kScripts) {
+    auto text = text_in_memory(agent::worker_text(script.file));
+    if (!text) return tl::unexpected(std::move(text).error());
+    spec.files.push_back({path_of(script), *std::move(text), 0644});
   }
   return {};
 }

@@ -2,28 +2,25 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "policies/language.h"
 #include "sandbox/sys/error.h"
 #include "supervisor/run/run_spec.h"
 
 namespace wardcase::supervisor {
 
-// A language whose interpreter can live on in a session, and the script that speaks for it
-// (agent/workers).
+// How a language's interpreter lives on in a session (policies::Language::worker).
 struct LiveInterpreter {
-  std::string_view language;
-  std::string_view programs;  // candidates on the box's PATH, with a newline between them
-  std::string_view script;
-  std::string_view suffix;  // of what its programs are called: ".py"
+  std::string programs;  // candidates on the box's PATH, with a newline between them
+  std::string script;    // its path in the box: what speaks for it (agent/workers)
+  std::string suffix;    // of what its programs are called: ".py"
 };
 
-// nullptr: there is none for it.
-[[nodiscard]] const LiveInterpreter* live_interpreter(std::string_view language);
-
-// Where its script is in the box.
-[[nodiscard]] std::string script_path(const LiveInterpreter& interpreter);
+// nullopt: it can't.
+[[nodiscard]] std::optional<LiveInterpreter> live_interpreter(const policies::Language& language);
 
 // What a session's box starts with: the agent as its program, and all scripts.
 inline constexpr std::string_view kAgentPath = "/run/wardcase/agent";

@@ -65,8 +65,9 @@ sys::Result<std::string> Session::exec(ExecRequest request, ExecObserver* observ
     return tl::unexpected(sys::plain_error(std::to_string(kMostQueued) +
                                            " programs wait in this session already"));
   }
-  const LiveInterpreter* const interpreter = live_interpreter(request.language);
-  if (interpreter == nullptr) {
+  const policies::Language* const language = spec_.languages->find(request.language);
+  const auto interpreter = language == nullptr ? std::nullopt : live_interpreter(*language);
+  if (!interpreter) {
     return tl::unexpected(sys::plain_error("language '" + request.language +
                                            "' has no interpreter that lives on in a session"));
   }
@@ -168,7 +169,7 @@ void Session::on_box_ended(const RunRecord& record) {
 }
 
 void Session::start_interpreter(const std::string& language) {
-  const LiveInterpreter& live = *live_interpreter(language);
+  const LiveInterpreter live = *live_interpreter(*spec_.languages->find(language));
   const std::uint32_t id = next_worker_++;
   Interpreter& interpreter = interpreters_[id];
   interpreter.language = language;
@@ -181,8 +182,7 @@ void Session::start_interpreter(const std::string& language) {
           .on_done = [this, id](WorkerDone done) { on_done(id, std::move(done)); },
           .on_broken = [this, id](const std::string& why) { break_interpreter(id, why); }});
   const auto started =
-      interpreter.worker->start(*agent_, {std::string(live.programs), script_path(live)},
-                                spec_.environment, box_->user());
+      interpreter.worker->start(*agent_, {live.programs, live.script}, spec_.environment, box_->user());
   if (started) return;
   interpreters_.erase(id);
   std::unique_ptr<Execution> failed = std::move(queue_.front());
@@ -204,7 +204,7 @@ void Session::on_started(const agent::Started& started) {
   if (queue_.empty() || queue_.front()->request().language != language) return step_later();
   std::unique_ptr<Execution> failed = std::move(queue_.front());
   queue_.pop_front();
-  const LiveInterpreter& live = *live_interpreter(language);
+  const LiveInterpreter live = *live_interpreter(*spec_.languages->find(language));
   const ExecFailure failure = describe_exec_failure(
       started.error, live.programs.substr(0, live.programs.find('\n')), {});
   failed->record().exit_code = failure.exit_code;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policies/language_set.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/run.h"
@@ -31,6 +32,7 @@ struct SessionSpec {
   std::function<sys::Result<RunSpec>()> make_box;
   std::vector<std::string> environment;  // of the interpreters, "NAME=VALUE"
   std::string default_language;          // a language's name
+  std::shared_ptr<const policies::LanguageSet> languages;
   std::string made_with;                 // the options that say all this, for who compares
 };
 

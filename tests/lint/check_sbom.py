@@ -61,7 +61,7 @@ DOCUMENT = closed({
 OPERATORS = {"AND", "OR", "WITH"}
 LICENSES = {
     "Apache-2.0", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "GCC-exception-3.1", "GPL-2.0-only", "GPL-3.0-or-later",
-    "LGPL-2.1-only", "LGPL-2.1-or-later", "MIT", "NOASSERTION",
+    "ISC", "LGPL-2.1-only", "LGPL-2.1-or-later", "MIT", "NOASSERTION",
 }
 
 
@@ -91,7 +91,7 @@ def check(document, build):
 
 # A function that is in the program if the library is.
 WITNESSES = {
-    "seccomp_load": "libseccomp-dev", "cap_get_proc": "libcap-dev", "__libc_start_main": "libc6-dev",
+    "seccomp_load": "libseccomp-dev", "cap_get_proc": "libcap-dev", "crypto_hash_sha256_init": "libsodium-dev", "__libc_start_main": "libc6-dev",
     "__cxa_throw": "libstdc++-12-dev", "sd_bus_open": "libsystemd-dev",
 }
 

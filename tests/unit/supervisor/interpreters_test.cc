@@ -24,9 +24,9 @@ class Interpreters : public testing::Test {
     return python();
   }
   [[nodiscard]] FoundInterpreter python() const {
-    const auto all = find_interpreters(directory_.path());
+    const auto all = find_interpreters(policies::shipped_languages(), directory_.path());
     const auto found = std::ranges::find(all, "python", &FoundInterpreter::language);
-    return found == all.end() ? FoundInterpreter{"", "", std::nullopt} : *found;
+    return found == all.end() ? FoundInterpreter() : *found;
   }
 
  private:
@@ -50,7 +50,15 @@ TEST_F(Interpreters, OneThatCantTellItsVersionIsNotOk) {
   }
 }
 
+TEST_F(Interpreters, OneThatIsTooOldIsNotOk) {
+  const FoundInterpreter found = with_script("echo Python 3.5.9");
+  EXPECT_EQ(found.usability, Usability::too_old);
+  EXPECT_NE(found.problem.find("3.5.9, and 3.6 is needed"), std::string::npos) << found.problem;
+  EXPECT_EQ(with_script("echo Python 3.10").usability, Usability::usable);
+}
+
 TEST_F(Interpreters, OneThatIsMissingIsNotOk) {
+  EXPECT_NE(python().fix.find("apt install python3"), std::string::npos);
   const sandbox::HostCheck check = check_of(python());
   EXPECT_EQ(check.state, sandbox::CheckState::warn);
   EXPECT_NE(check.detail.find("no interpreter"), std::string::npos);

@@ -16,7 +16,6 @@ namespace wardcase::supervisor {
 namespace {
 
 namespace fs = std::filesystem;
-using Missing = RunNotes::Missing;
 
 RunRecord record_of(const std::string& id) {
   RunRecord record;
