@@ -92,7 +92,7 @@ bench := $(call objects,tests/bench/*.cc)
 fuzz_names := $(filter-out replay,$(patsubst tests/fuzz/%.cc,%,$(sort $(wildcard tests/fuzz/*.cc))))
 fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc leased_user.cc state_lock.cc subordinate_ids.cc) \
-  supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) \
+  supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) supervisor/languages/box_names.cc \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
   $(addprefix supervisor/server/,http_codec.cc json_members.cc problem.cc run_request.cc))
 FUZZ_SECONDS ?= 30

@@ -17,6 +17,7 @@
 #include "supervisor/cli/dry_run.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
+#include "supervisor/cli/run_files.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/run_output.h"
 #include "supervisor/cli/run_in_session.h"
@@ -25,6 +26,7 @@
 #include "supervisor/cli/user_pool.h"
 #include "supervisor/cli/user_scope.h"
 #include "supervisor/config/mounts.h"
+#include "supervisor/languages/artifacts.h"
 #include "supervisor/languages/job_run.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/refused_calls.h"
@@ -88,6 +90,21 @@ sys::Result<Job> make_job(const RunOptions& options) {
   if (!source) return tl::unexpected(std::move(source).error());
   spec.stdin_source = *std::move(source);
   return job;
+}
+
+// What is put into the box beside the program, and what is brought out of it.
+sys::Status add_files(const RunOptions& options, Job& job) {
+  if (auto placed = place_named_files(options.files, job.spec); !placed) return placed;
+  const bool has_record = options.mode != OutputMode::pass_through || options.status_fd;
+  if (options.dry_run || !(has_record || options.out)) return {};  // nobody hears of artifacts
+  std::optional<OutDirectory> out;
+  if (options.out) {
+    auto opened = OutDirectory::open(*options.out);
+    if (!opened) return tl::unexpected(std::move(opened).error().while_doing("--out"));
+    out.emplace(*std::move(opened));
+  }
+  job.parts.push_back(make_artifacts_part(std::move(out)));
+  return {};
 }
 
 RunRecord record_of(const ProgramFailure& failure, const RunSpec& spec) {
@@ -197,6 +214,9 @@ void Conductor::tell_end() const {
   const bool is_told = options_.mode != OutputMode::pass_through ||  // the record has it
                        record.hint == hint_of_refusal(record);       // the lines above have it
   if (!record.hint.empty() && !is_told) console_.say("hint: " + record.hint, Tone::hint);
+  if (!record.left_out.empty() && record.hint != record.left_out) {
+    console_.say(record.left_out);
+  }
   if (!record.isolation.effective.empty()) {
     for (const std::string& line : describe_isolation(record)) console_.say_more(line);
   }
@@ -240,6 +260,8 @@ int run_command(std::span<const std::string> words) {
                                  static_cast<unsigned>(host.cpus().size()), *job);
       !filled) {
     refusal = record_of(filled.error(), job->spec);
+  } else if (auto added = add_files(*options, *job); !added) {
+    return fail(console, added.error());
   }
   auto loop = EventLoop::create();
   if (!loop) return fail(console, loop.error());

@@ -101,6 +101,10 @@ std::vector<OptionRow> sight_options() {
        "--timeout). Not with --json and --events, which would hide the terminal; --status-fd "
        "works beside it."},
       {"stdin", "", "FILE", "what the program reads from its stdin", kSight},
+      {"file", "", "NAME=PATH", "put a copy of the host's file PATH at /box/NAME; may be repeated",
+       kSight,
+       "NAME may have directories in it, as data/a.csv. Not with a workspace, where the file can "
+       "be put by hand."},
   };
 }
 
@@ -111,7 +115,8 @@ std::vector<OptionRow> output_options() {
       {"json", "", "", "print one JSON record at the end instead of the output", kOutput,
        "The record contains it."},
       {"events", "", "", "print a line of JSON for each event, as it comes", kOutput,
-       "These are start, stdout, stderr, and last exit with the whole record."},
+       "These are start, stdout, stderr, artifact for each file that the program left, and last "
+       "exit with the whole record."},
       {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest", kOutput,
        "It has to be open for writing, and above 2."},
       {"base64", "", "", "with output bytes in base64 in the record; implies --json", kOutput},
@@ -122,6 +127,12 @@ std::vector<OptionRow> output_options() {
        "the encodings of this host."},
       {"save-output", "", "DIR", "write all of stdout and stderr to DIR/stdout and DIR/stderr, too",
        kOutput, "It is written as it comes. The directory is made if it is missing."},
+      {"out", "", "DIR", "bring what is new or has changed in /box to DIR, which may be missing",
+       kOutput,
+       "The files are those that the record lists as artifacts: regular files with one name, at "
+       "most 256 of them, 64 MiB each and 256 MiB in all, as far as they can be read within 5 "
+       "seconds. What is left out is said. A file of that name in DIR is replaced, anything else "
+       "is not; no link is followed."},
       {"meta", "", "FILE", "write times, status and exit code to FILE by the keys of isolate",
        kOutput},
       {"timing", "", "", "tell on stderr what the launch spent its time on", kOutput},

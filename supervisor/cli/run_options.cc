@@ -14,6 +14,7 @@
 
 #include "supervisor/cli/environment.h"
 #include "supervisor/cli/planted_links.h"
+#include "supervisor/cli/run_files.h"
 #include "supervisor/config/allowed_calls.h"
 #include "supervisor/config/mounts.h"
 #include "supervisor/config/run_settings.h"
@@ -213,6 +214,24 @@ sys::Status take_output(const CommandLine& line, RunOptions& options) {
   return {};
 }
 
+// --file and --out.
+sys::Status take_files(const CommandLine& line, RunOptions& options) {
+  auto files = parse_named_files(line.all("file"));
+  if (!files) return tl::unexpected(std::move(files).error());
+  options.files = *std::move(files);
+  const std::string* const out = line.last("out");
+  if (out == nullptr) return {};
+  const auto is_read_only_box = [](const policies::Mount& mount) {
+    return mount.target == "/box" && mount.mode == policies::MountMode::read_only;
+  };
+  if (std::ranges::any_of(options.mounts, is_read_only_box)) {
+    return wrong("--out " + *out + ": nothing can be new in a workspace that is only read; write " +
+                 "--workspace DIR:rw");
+  }
+  options.out = *out;
+  return {};
+}
+
 // What a program could have put in the way of a file that is named here.
 sys::Status refuse_planted_links(const CommandLine& line, const RunOptions& options) {
   struct Named {
@@ -224,9 +243,10 @@ sys::Status refuse_planted_links(const CommandLine& line, const RunOptions& opti
   if (options.source.kind == ProgramSource::Kind::file) {
     named.push_back({"run", options.source.text});
   }
-  for (const char* flag : {"stdin", "env-file", "save-output", "meta"}) {
+  for (const char* flag : {"stdin", "env-file", "save-output", "out", "meta"}) {
     for (const std::string& path : line.all(flag)) named.push_back({flag, path});
   }
+  for (const NamedFile& file : options.files) named.push_back({"file " + file.name, file.path});
   for (const std::string& text : line.all("volume")) {
     named.push_back({"volume", text.substr(0, text.find(':')), true});
   }
@@ -325,6 +345,7 @@ sys::Result<RunOptions> parse_run_options(std::span<const std::string> words) {
                          .and_then([&] { return take_source(*line, options); })
                          .and_then([&] { return take_box(*line, options); })
                          .and_then([&] { return take_output(*line, options); })
+                         .and_then([&] { return take_files(*line, options); })
                          .and_then([&] { return take_dry_run(*line, options); })
                          .and_then([&] { return take_terminal(options); })
                          .and_then([&] { return refuse_planted_links(*line, options); });

@@ -26,6 +26,12 @@ enum class OutputMode : std::uint8_t {
   events,        // a line for each event, as it comes
 };
 
+// --file: a file of the host, and its name below /box.
+struct NamedFile {
+  std::string name;
+  std::string path;
+};
+
 // What a dry run prints.
 enum class DryRunForm : std::uint8_t { text, json };
 
@@ -44,6 +50,7 @@ struct RunOptions {
   bool pass_stdin = false;
   bool terminal = false;  // pass_stdin is true, too, and stdin is a terminal
   std::optional<std::string> stdin_file;
+  std::vector<NamedFile> files;
   bool merge_stderr = false;
   std::optional<std::string> encoding_fallback;
   policies::Network network = policies::Network::none;
@@ -51,6 +58,7 @@ struct RunOptions {
   OutputForm form = OutputForm::text;
   std::optional<int> status_fd;
   std::optional<std::string> saved_output;  // a directory
+  std::optional<std::string> out;           // a directory
   std::optional<std::string> meta;          // a file
   std::optional<DryRunForm> dry_run;        // nothing is run then
   std::optional<std::string> session;       // it runs there

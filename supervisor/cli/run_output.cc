@@ -98,7 +98,11 @@ void RunOutput::on_end(const RunRecord& record) {
   if (record_->hint.empty() && record.status == RunStatus::exited && !record.success()) {
     record_->hint = find_hint(scene_of(options_, record.language == "python", error_tail_));
   }
+  if (record_->hint.empty()) record_->hint = record.left_out;
   if (saved_output_) saved_ = saved_output_->status();
+  if (saved_ && !record.not_brought.empty()) {
+    saved_ = tl::unexpected(sys::plain_error("--out: " + record.not_brought));
+  }
   if (options_.meta && saved_) saved_ = write_meta(*options_.meta, *record_);
   for (EventStream& events : events_) events.on_end(*record_);
   if (json_ != nullptr) json_->writer->write(to_json(*record_, options_.form) + "\n");

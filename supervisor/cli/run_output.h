@@ -10,8 +10,8 @@
 
 #include "sandbox/sys/error.h"
 #include "supervisor/cli/run_options.h"
-#include "supervisor/languages/job_run.h"
 #include "supervisor/cli/saved_output.h"
+#include "supervisor/languages/job_run.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/event_stream.h"
 #include "supervisor/run/host_stream.h"
@@ -38,7 +38,7 @@ class RunOutput : public RunObserver {
   [[nodiscard]] const std::optional<RunRecord>& record() const { return record_; }
   // The readers were not waited for any longer: nothing more should be written.
   [[nodiscard]] bool has_given_up() const { return has_given_up_; }
-  // What could not be saved by --save-output or --meta.
+  // What could not be saved by --save-output, --out or --meta.
   [[nodiscard]] const sys::Status& saved() const { return saved_; }
   // errno of the first write that failed; 0: none did.
   [[nodiscard]] int write_error() const { return write_error_; }

@@ -57,11 +57,6 @@ tl::unexpected<ProgramFailure> no_content(const std::string& name, const sys::Er
   }
 }
 
-const policies::Mount* find_workspace(const RunSpec& spec) {
-  const auto found = std::ranges::find(spec.mounts, "/box", &policies::Mount::target);
-  return found == spec.mounts.end() ? nullptr : &*found;
-}
-
 // Where the file is in the box if the workspace shows it; "" if not.
 std::string place_in_workspace(const std::string& path, const policies::Mount& workspace) {
   std::error_code error;

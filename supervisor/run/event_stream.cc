@@ -41,6 +41,10 @@ void EventStream::on_end(const RunRecord& record) {
     const std::string waiting = std::exchange(unfinished_[static_cast<std::size_t>(stream)], {});
     if (!waiting.empty()) write_bytes(stream, waiting);
   }
+  for (const Artifact& artifact : record.artifacts) {
+    const std::string object = to_json(artifact);
+    write_event("artifact", std::string_view(object).substr(1, object.size() - 2));
+  }
   const std::string object = to_json(record, form_);
   write_event("exit", std::string_view(object).substr(1, object.size() - 2));
 }

@@ -14,7 +14,8 @@
 namespace wardcase::supervisor {
 
 // Tells a run as events, one JSON object a line, numbered from 1: `start`, `stdout`
-// and `stderr` as output comes, and last `exit`, which has the members of the record.
+// and `stderr` as output comes, `artifact` for each file that is left, and last `exit`, which has
+// the members of the record.
 //
 // Text goes in `data`; a chunk with bytes that are not UTF-8 in `data_base64`, as it
 // came. A character is never divided: its beginning waits for the rest of it.

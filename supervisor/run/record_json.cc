@@ -117,18 +117,22 @@ json::value stage(const std::optional<StageRecord>& stage) {
       {"error", to_json_text(stage->error)}};
 }
 
+json::object to_object(const Artifact& artifact) {
+  return {{"path", to_json_text(artifact.path)},
+          {"size", artifact.size},
+          {"mime", to_json_text(artifact.mime)},
+          {"sha256", artifact.sha256}};
+}
+
 json::array artifacts(const std::vector<Artifact>& artifacts) {
   json::array all;
-  for (const Artifact& artifact : artifacts) {
-    all.emplace_back(json::object{{"path", to_json_text(artifact.path)},
-                                  {"size", artifact.size},
-                                  {"mime", to_json_text(artifact.mime)},
-                                  {"sha256", artifact.sha256}});
-  }
+  for (const Artifact& artifact : artifacts) all.emplace_back(to_object(artifact));
   return all;
 }
 
 }  // namespace
+
+std::string to_json(const Artifact& artifact) { return json::serialize(to_object(artifact)); }
 
 std::string to_json(const RunRecord& record, OutputForm form) {
   json::object object;

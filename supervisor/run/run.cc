@@ -36,7 +36,7 @@ std::optional<std::vector<DeniedCall>> Run::denied_calls() const {
   return impl_->refused->calls();
 }
 
-int Run::box_directory() const { return impl_->box_directory.get(); }
+int Run::box_directory() const { return impl_->work_directory(); }
 sandbox::ProcessTree Run::processes() const { return impl_->tree(); }
 const RunRecord& Run::record_so_far() const { return impl_->record; }
 

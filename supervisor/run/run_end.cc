@@ -228,7 +228,7 @@ void Run::Impl::finish() {
   terminal.reset();
   collect();
   if (!is_exec_confirmed || spec.rehearsal) return remove_cgroup();
-  observer->on_tree_gone(box_directory.get(), record, [this] { remove_cgroup(); });
+  observer->on_tree_gone(work_directory(), record, [this] { remove_cgroup(); });
 }
 
 // What is only known at the end.

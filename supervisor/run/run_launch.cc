@@ -57,6 +57,7 @@ void Run::Impl::begin() {
 }
 
 void Run::Impl::launch_box() {
+  open_workspace();
   auto launched = sandbox::launch(made.request, &marks);
   if (!launched) {
     return fail_before_launch(RunStatus::setup_failed, describe_launch_failure(launched.error()));

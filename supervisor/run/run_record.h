@@ -139,9 +139,12 @@ struct RunRecord {
   std::vector<Artifact> artifacts;
   std::optional<StageRecord> compile;
   std::optional<StageRecord> install;
-  int stop_signal = 0;  // status stopped: the signal we got; not part of the JSON
-  std::string error;    // one sentence, "" on success
-  std::string hint;     // one next step, or ""
+  // Not part of the JSON:
+  std::string left_out;     // of the artifacts: a sentence, "" for nothing; or it is the hint
+  std::string not_brought;  // an artifact that could not be copied, and why
+  int stop_signal = 0;      // status stopped: the signal we got
+  std::string error;        // one sentence, "" on success
+  std::string hint;         // one next step, or ""
 
   [[nodiscard]] bool success() const { return status == RunStatus::exited && exit_code == 0; }
 };
@@ -151,6 +154,9 @@ enum class OutputForm : std::uint8_t { text, base64 };
 // The record as one JSON object without a line break, all fields of the
 // contract, valid UTF-8.
 [[nodiscard]] std::string to_json(const RunRecord& record, OutputForm form = OutputForm::text);
+
+// The same of one artifact, as the record has it.
+[[nodiscard]] std::string to_json(const Artifact& artifact);
 
 // The exit code of the command line for it (contract: exit codes).
 [[nodiscard]] int exit_code_of(const RunRecord& record);

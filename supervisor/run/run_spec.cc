@@ -2,7 +2,10 @@
 // Copyright The wardcase authors
 #include "supervisor/run/run_spec.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "sandbox/launch_request.h"
 
 namespace wardcase::supervisor {
 
@@ -16,6 +19,12 @@ void RunSpec::take_policy(const policies::Policy& its_policy,
   const auto standard = policies::standard_require(confinement);
   require.assign(standard.begin(), standard.end());
   for (const auto& feature : its_policy.require) require.push_back(feature.value);
+}
+
+const policies::Mount* find_workspace(const RunSpec& spec) {
+  const auto found =
+      std::ranges::find(spec.mounts, sandbox::kWorkDirectory, &policies::Mount::target);
+  return found == spec.mounts.end() ? nullptr : &*found;
 }
 
 }  // namespace wardcase::supervisor

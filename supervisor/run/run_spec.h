@@ -78,6 +78,9 @@ struct RunSpec {
   int fault_error = 0;
 };
 
+// The mount that stands at /box; nullptr: /box is the box's own.
+[[nodiscard]] const policies::Mount* find_workspace(const RunSpec& spec);
+
 // Where the box's files come from and PATH leads; also what HOME is.
 inline constexpr std::string_view kBoxPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -91,6 +91,8 @@ struct Run::Impl {
 
   // run_workspaces.cc: what the program may write to on the host
   void measure_workspaces(const std::function<void()>& next);
+  void open_workspace();
+  [[nodiscard]] int work_directory();
   void watch_workspaces();
   void measure_workspaces_last();
   [[nodiscard]] std::string describe_disk_limit() const;
@@ -124,8 +126,9 @@ struct Run::Impl {
   RunObserver* observer = nullptr;
   Preparation made;
   sandbox::Box box;
-  sys::UniqueFd box_directory;
-  sys::UniqueFd box_proc;  // the box's /proc; the host's where it has none
+  sys::UniqueFd box_directory;  // on the box's own file system, whatever is mounted over it
+  sys::UniqueFd work_place;     // what the program has as /box, where that is another
+  sys::UniqueFd box_proc;       // the box's /proc; the host's where it has none
   sys::UniqueFd program_pidfd;
   sys::UniqueFd listener;               // of calls that the filter refuses
   std::optional<RefusedCalls> refused;  // without a value: nobody notifies us

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "sandbox/sys/kernel.h"
 #include "supervisor/run/run_state.h"
 
 // Directories of the host that the program may write to have the budget of the
@@ -22,6 +24,8 @@ std::vector<std::string> writable_sources(const RunSpec& spec, const Preparation
   }
   return sources;
 }
+
+constexpr const char* kWorkName = "box";  // of sandbox::kPrivatePlaces
 
 // Looking at them takes a while, in which a path can come to mean another directory: one
 // that nobody has looked at, or watches.
@@ -67,6 +71,35 @@ void Run::Impl::measure_workspaces(const std::function<void()>& next) {
     quota.reset();
     next();
   });
+}
+
+// It has to be what the box gets: the path may come to mean another directory.
+void Run::Impl::open_workspace() {
+  const policies::Mount* const workspace = find_workspace(spec);
+  if (workspace == nullptr) return;
+  open_how how = {};
+  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_MAGICLINKS;
+  work_place.reset(sys::openat2(AT_FDCWD, workspace->source.c_str(), how));
+  struct stat info = {};
+  if (!work_place.is_open() || ::fstat(work_place.get(), &info) < 0) return work_place.reset();
+  for (sandbox::BindRequest& bind : made.request.binds) {
+    if (bind.target == workspace->target && !bind.looked_at) {
+      bind.looked_at = {info.st_dev, info.st_ino};
+    }
+  }
+}
+
+// What the program has as /box; -1: there is nothing yet, or nothing that we may read.
+int Run::Impl::work_directory() {
+  if (find_workspace(spec) != nullptr) return work_place.get();
+  if (made.directory && !work_place.is_open()) {
+    open_how how = {};
+    how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    work_place.reset(sys::openat2(made.directory->fd(), kWorkName, how));
+  }
+  return made.directory ? work_place.get() : box_directory.get();
 }
 
 // No grace: each moment of it would be spent on filling the host's disk.

@@ -24,12 +24,6 @@ using policies::Network;
 // A path of the box, and what it is on the host.
 using Places = std::vector<std::pair<std::string, std::string>>;
 
-const policies::Mount* find_workspace(const RunSpec& spec) {
-  const auto found =
-      std::ranges::find(spec.mounts, sandbox::kWorkDirectory, &policies::Mount::target);
-  return found == spec.mounts.end() ? nullptr : &*found;
-}
-
 Places places_of(const RunSpec& spec, const std::string& directory) {
   Places places;
   const policies::Mount* const workspace = find_workspace(spec);

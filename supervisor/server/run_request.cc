@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "policies/spelling.h"
+#include "supervisor/languages/box_names.h"
 #include "supervisor/run/json_text.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/json_members.h"
@@ -22,8 +23,6 @@ namespace {
 using Read = tl::expected<void, Problem>;
 
 constexpr std::size_t kMostFiles = 256;
-constexpr std::size_t kLongestName = 255;  // of one part of a path
-constexpr std::size_t kLongestPath = 1024;
 constexpr std::size_t kShownBytes = 64;
 
 // A list of words: what one may have, and all of them.
@@ -135,27 +134,6 @@ Read read_environment(const json::value& value, RunRequest& request) {
   return check_sizes("env", request.environment, kMostVariables);
 }
 
-// "": it can be a file's below /box.
-std::string_view why_no_name(std::string_view name) {
-  if (name.empty()) return "is empty";
-  if (name.size() > kLongestPath) return "is too long";
-  if (name.find('\0') != std::string_view::npos) return "has a zero byte in it";
-  if (name.front() == '/') return "is absolute; write it relative to /box";
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    const std::string_view part = name.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return "has an empty part, '.' or '..' in it";
-    if (part.size() > kLongestName) return "has too long a part";
-    begin = end + 1;
-  }
-  return "";
-}
-
-// One path can't be a file and a directory.
-bool is_above(std::string_view name, std::string_view other) {
-  return other.size() > name.size() && other.starts_with(name) && other[name.size()] == '/';
-}
-
 Read read_file_content(const std::string& field, const json::value& value, std::string& content) {
   if (!value.is_object()) return read_text(field, value, content);
   const json::object& object = value.get_object();
@@ -173,11 +151,11 @@ Read read_files(const json::value& value, RunRequest& request) {
   }
   for (const auto& [key, each] : value.get_object()) {
     RunRequest::File file = {std::string(key), ""};
-    if (const auto why = why_no_name(file.name); !why.empty()) {
+    if (const auto why = why_no_box_name(file.name); !why.empty()) {
       return invalid("files", "the name " + shown(file.name) + " " + std::string(why));
     }
     for (const RunRequest::File& other : request.files) {
-      if (is_above(other.name, file.name) || is_above(file.name, other.name)) {
+      if (clash_in_box(other.name, file.name)) {
         return invalid("files",
                        shown(file.name) + " and " + shown(other.name) + " can't both be there");
       }

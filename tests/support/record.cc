@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <ostream>
 
 namespace wardcase::test {
@@ -29,7 +30,14 @@ const json::value* Record::find(std::string_view path) const {
     const std::string_view key = path.substr(0, path.find('.'));
     path.remove_prefix(std::min(path.size(), key.size() + 1));
     const json::object* object = at->if_object();
-    at = object != nullptr ? object->if_contains(key) : nullptr;
+    const json::array* array = at->if_array();
+    std::size_t index = 0;
+    if (array != nullptr) {
+      const auto read = std::from_chars(key.data(), key.data() + key.size(), index);
+      at = read.ec == std::errc() ? array->if_contains(index) : nullptr;
+    } else {
+      at = object != nullptr ? object->if_contains(key) : nullptr;
+    }
   }
   return at;
 }

@@ -12,7 +12,8 @@
 
 namespace wardcase::test {
 
-// A record as wardcase printed it. Members are named by path: "limits.memory_bytes".
+// A record as wardcase printed it. Members are named by path: "limits.memory_bytes",
+// "artifacts.0.path".
 // What is not there reads as empty, so that an expectation names what is missing.
 class Record {
  public:
