@@ -32,9 +32,9 @@ _wardcase() {
   case ${COMP_WORDS[1]} in
     *) ((COMP_CWORD == 1)) && offered='run explain policy config serve doctor version help' ;;&
     run)
-      _wardcase_look '-l --language -c --code --interpreter -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --meta --color'
+      _wardcase_look '-l --language -c --code --interpreter -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
       case $wanted in
-        word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -e --env --env-file -w --workdir --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
+        word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -e --env --env-file -w --workdir --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --out --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
         command) offered=$(compgen -c -- "$cur") ;;
         -l | --language) offered='python javascript bash' ;;
         --dry-run) offered='json' ;;

@@ -46,6 +46,7 @@ _wardcase() {
         '*'{-i,--interactive}'[pass our stdin to the program; without it, stdin is empty]' \
         '*'{-t,--tty}'[give the program a terminal of its own, which ours shows; implies -i]' \
         '*--stdin=[what the program reads from its stdin]:FILE:_files' \
+        '*--file=[put a copy of the host'\''s file PATH at /box/NAME; may be repeated]:NAME=PATH:_files' \
         '*--timeout=[wall time of the program (default 60s, at most 600s)]:TIME: ' \
         '*--cpu-time=[processor time of all processes together (default\: timeout x cpus)]:TIME: ' \
         '*--idle-timeout=[end a program that writes nothing for so long (at most 600s)]:TIME: ' \
@@ -65,6 +66,7 @@ _wardcase() {
         '*--base64[with output bytes in base64 in the record; implies --json]' \
         '*--encoding-fallback=[take lines that are not UTF-8 for text in this encoding, such as gbk]:NAME: ' \
         '*--save-output=[write all of stdout and stderr to DIR/stdout and DIR/stderr, too]:DIR:_files' \
+        '*--out=[bring what is new or has changed in /box to DIR, which may be missing]:DIR:_files' \
         '*--meta=[write times, status and exit code to FILE by the keys of isolate]:FILE:_files' \
         '*--timing[tell on stderr what the launch spent its time on]' \
         '*--exit-zero[exit with 0 whenever a record could be made]' \

@@ -193,7 +193,7 @@ TEST_P(Artifacts, ATreeWithoutEndEndsTheSearchAndNothingElse) {
   const Record deep = python(
       "import os\n"
       "open('first', 'w').close()\n"
-      "for i in range(10000):\n"
+      "for i in range(3000):\n"
       "    os.mkdir('d')\n"
       "    os.chdir('d')\n"
       "open('last', 'w').close()\n");
