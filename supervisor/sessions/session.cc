@@ -130,6 +130,7 @@ void Session::start_box() {
   agent_ = std::move(link);
   box_ = std::make_unique<Run>(loop_, host_);
   box_phase_ = BoxPhase::starting;
+  box_ended_because_ = "something ended it from outside";
   box_->start(*std::move(spec), *box_observer_);
 }
 
@@ -148,10 +149,12 @@ void Session::on_box_ended(const RunRecord& record) {
   agent_->close();
   if (running_) {
     running_->close_box();
-    running_->set_cause(record.status == RunStatus::oom ? RunStatus::oom : RunStatus::stopped,
-                        record.status == RunStatus::oom ? record.error : "the session's box ended");
+    if (record.status == RunStatus::oom) {
+      running_->note_limit(policies::LimitId::memory);
+      running_->set_cause(RunStatus::oom, record.error);
+    }
+    running_->set_cause(RunStatus::stopped, "the session's box was ended: " + box_ended_because_);
     running_->on_interpreter_end(std::nullopt, SIGKILL);
-    if (record.status == RunStatus::oom) running_->note_limit(policies::LimitId::memory);
     finish_running();
   }
   for (const auto& [id, interpreter] : interpreters_) {
@@ -196,7 +199,6 @@ void Session::start_interpreter(const std::string& language) {
 void Session::on_started(const agent::Started& started) {
   const auto found = interpreters_.find(started.id);
   if (found == interpreters_.end()) return;
-  found->second.is_started = true;
   if (started.error == 0) return;
   const std::string language = found->second.language;
   drop_interpreter(started.id);
@@ -366,7 +368,7 @@ void Session::on_everyone_gone(const agent::EveryoneGone& gone) {
 // The box is of no use any more. What it held goes with it; the next program gets a new one.
 void Session::give_up_box(const std::string& why) {
   if (box_ == nullptr) return;
-  if (running_) running_->set_cause(RunStatus::stopped, "the session's box was ended: " + why);
+  box_ended_because_ = why;
   box_phase_ = BoxPhase::ending;
   box_->stop(SIGTERM);
   box_->stop(SIGTERM);  // without patience

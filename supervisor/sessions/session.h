@@ -101,7 +101,6 @@ class Session {
   struct Interpreter {
     std::unique_ptr<Worker> worker;
     std::string language;
-    bool is_started = false;
   };
 
   void step();
@@ -136,6 +135,7 @@ class Session {
   std::unique_ptr<Run> box_;
   std::unique_ptr<AgentLink> agent_;
   BoxPhase box_phase_ = BoxPhase::none;
+  std::string box_ended_because_;
   bool is_closing_ = false;
   bool is_resetting_ = false;  // SIGKILL for everyone is under way
   std::uint32_t next_worker_ = 1;
