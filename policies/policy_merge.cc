@@ -93,6 +93,12 @@ sys::Status check_project_keys(const Policy& project) {
   if (!project.allowed_calls.empty()) {
     return refuse(project.allowed_calls.front().origin, "syscalls.allow");
   }
+  for (const auto& urls : project.install.urls) {
+    if (urls) return refuse(urls->origin, "network.install");
+  }
+  if (project.install.find_links) {
+    return refuse(project.install.find_links->origin, "install.find_links");
+  }
   if (project.standard_answer) return refuse(project.standard_answer->origin, "syscalls.default");
   if (project.oom && project.oom->value == OomAnswer::go_on) {
     return refuse(project.oom->origin, "oom = \"continue\"");
@@ -138,9 +144,14 @@ sys::Status tighten(Policy& policy, Policy project) {
   if (status) {
     status = tighten_limits(policy.maxima, project.maxima, "limits.max.", /*is_maximum=*/true);
   }
+  if (status) {
+    status = tighten_limits(policy.install.limits, project.install.limits, "install.",
+                            /*is_maximum=*/false);
+  }
   if (!status) return status;
   project.limits = {};
   project.maxima = {};
+  project.install.limits = {};
   policy = lay_over(std::move(policy), project);
   return {};
 }
@@ -155,9 +166,13 @@ Policy lay_over(Policy under, const Policy& over) {
   for (std::size_t i = 0; i < kLimitCount; ++i) {
     lay(under.limits[i], over.limits[i]);
     lay(under.maxima[i], over.maxima[i]);
+    lay(under.install.limits[i], over.install.limits[i]);
   }
   lay(under.network, over.network);
   lay(under.allowed_networks, over.allowed_networks);
+  for (std::size_t i = 0; i < kInstallerCount; ++i)
+    lay(under.install.urls[i], over.install.urls[i]);
+  lay(under.install.find_links, over.install.find_links);
   lay(under.oom, over.oom);
   lay(under.execute_writable, over.execute_writable);
   lay(under.standard_answer, over.standard_answer);

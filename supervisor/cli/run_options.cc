@@ -136,6 +136,10 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
     operands = operands.subspan(1);
   }
   source.arguments.assign(operands.begin(), operands.end());
+  const auto needed = line.all("requirement");
+  source.requirements.words.assign(needed.begin(), needed.end());
+  const auto lists = line.all("requirements");
+  source.requirements.files.assign(lists.begin(), lists.end());
 
   using Kind = ProgramSource::Kind;
   if (source.kind == Kind::command) {
@@ -243,7 +247,7 @@ sys::Status refuse_planted_links(const CommandLine& line, const RunOptions& opti
   if (options.source.kind == ProgramSource::Kind::file) {
     named.push_back({"run", options.source.text});
   }
-  for (const char* flag : {"stdin", "env-file", "save-output", "out", "meta"}) {
+  for (const char* flag : {"stdin", "env-file", "save-output", "out", "meta", "requirements"}) {
     for (const std::string& path : line.all(flag)) named.push_back({flag, path});
   }
   for (const NamedFile& file : options.files) named.push_back({"file " + file.name, file.path});

@@ -145,6 +145,23 @@ Filled fill_language(Placing placing, const policies::Language& language, Job& j
   return {};
 }
 
+// What has to be installed for it. A command's language is that of the interpreter it names.
+Filled add_install(const ProgramSource& source, const policies::Policy& policy,
+                   std::string_view language, int program, const std::string& name, Job& job) {
+  const auto installer = installer_of(language);
+  auto needed = collect_requirements(source.requirements, installer, program, name);
+  if (!needed) return invalid(needed.error().message());
+  if (needed->empty()) return {};
+  job.parts.push_back(std::make_unique<InstallPart>(*installer, *std::move(needed), policy));
+  return {};
+}
+
+std::string language_of_command(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  if (name.starts_with("python")) return "python";
+  return name == "node" || name == "nodejs" ? "javascript" : "";
+}
+
 // All but commands: the content becomes a file of the box, and argv names it.
 Filled fill_file(const ProgramSource& source, const Configuration& configuration,
                  const policies::Limits& limits, Job& job) {
@@ -167,6 +184,12 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
   }
   std::string name =
       is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
+  if (auto added = add_install(source, configuration.policy,
+                               language != nullptr ? language->name : std::string_view(),
+                               content->get(), name, job);
+      !added) {
+    return added;
+  }
   if (language != nullptr) {
     auto filled = fill_language(
         {source, configuration, limits, std::move(name), *std::move(content)}, *language, job);
@@ -220,6 +243,9 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
   if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
+    const std::string language = language_of_command(spec.argv.front());
+    auto added = add_install(source, configuration.policy, language, /*program=*/-1, "", job);
+    if (!added) return added;
   } else if (auto filled = fill_file(source, configuration, limits, job); !filled) {
     return filled;
   }

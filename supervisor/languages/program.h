@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "supervisor/config/config.h"
+#include "supervisor/languages/install_part.h"
 #include "supervisor/languages/job.h"
 #include "supervisor/run/run_record.h"
 
@@ -28,6 +29,7 @@ struct ProgramSource {
   std::vector<std::string> arguments;
   std::optional<std::string> language;     // name or alias; code and standard_input need one
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
+  RequirementSource requirements;
 };
 
 // Why nothing can be run, as the record has it.
