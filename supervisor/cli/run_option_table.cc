@@ -58,6 +58,8 @@ std::vector<OptionRow> program_options() {
       {"interpreter", "", "PATH", "run the program by this interpreter of the host", kProgram,
        "If it is not below /usr, its prefix (the directory above the one it is in) is shown "
        "read-only in the box; a virtual environment works as well."},
+      {"prelude", "", "FILE", "run FILE before the program, in the same interpreter", kProgram,
+       "See PRELUDES."},
       {"env", "e", "NAME[=VALUE]", "set a variable, or copy the caller's; may be repeated",
        kProgram, "Nothing else of the caller's environment reaches the program."},
       {"env-file", "", "FILE", "set variables from lines of NAME=VALUE; # begins a comment",

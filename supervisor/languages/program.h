@@ -11,6 +11,7 @@
 
 #include "supervisor/config/config.h"
 #include "supervisor/languages/job.h"
+#include "supervisor/languages/prelude.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {
@@ -28,6 +29,7 @@ struct ProgramSource {
   std::vector<std::string> arguments;
   std::optional<std::string> language;     // name or alias; code and standard_input need one
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
+  std::optional<std::string> prelude;      // a host path, opened with the caller's rights
 };
 
 // Why nothing can be run, as the record has it.
