@@ -115,6 +115,7 @@ struct Policy {
   Maybe<std::vector<std::string>> openable_calls;  // calls and "@group"s for --allow-syscalls
   std::vector<Setting<std::string>> require;       // features, besides those of standard_require()
   std::vector<Setting<Variable>> environment;
+  std::vector<Setting<Variable>> preludes;  // language, absolute host path
   std::vector<Setting<Danger>> dangers;
 };
 

@@ -78,6 +78,16 @@ sys::Status lay_maxima(LimitSettings& under, const LimitSettings& over,
   return {};
 }
 
+// Of two settings of one name the later counts.
+void lay_names(std::vector<Setting<Variable>>& under, const std::vector<Setting<Variable>>& over) {
+  for (const Setting<Variable>& variable : over) {
+    std::erase_if(under, [&](const Setting<Variable>& earlier) {
+      return earlier.value.name == variable.value.name;
+    });
+    under.push_back(variable);
+  }
+}
+
 // Keys of a project that could only loosen, or can't be compared.
 sys::Status check_project_keys(const Policy& project) {
   const auto refuse = [](const std::string& origin, std::string_view key) {
@@ -89,6 +99,7 @@ sys::Status check_project_keys(const Policy& project) {
   if (!project.environment.empty()) {
     return refuse(project.environment.front().origin, "environment");
   }
+  if (!project.preludes.empty()) return refuse(project.preludes.front().origin, "prelude");
   if (!project.dangers.empty()) return refuse(project.dangers.front().origin, "dangerous");
   if (!project.allowed_calls.empty()) {
     return refuse(project.allowed_calls.front().origin, "syscalls.allow");
@@ -182,12 +193,8 @@ Policy lay_over(Policy under, const Policy& over) {
   append(under.denied_calls, over.denied_calls);
   append(under.require, over.require);
   append(under.dangers, over.dangers);
-  for (const Setting<Variable>& variable : over.environment) {
-    std::erase_if(under.environment, [&](const Setting<Variable>& earlier) {
-      return earlier.value.name == variable.value.name;
-    });
-    under.environment.push_back(variable);
-  }
+  lay_names(under.environment, over.environment);
+  lay_names(under.preludes, over.preludes);
   return under;
 }
 

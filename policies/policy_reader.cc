@@ -228,6 +228,15 @@ sys::Status read_environment(const Entry& entry) {
   });
 }
 
+sys::Status read_preludes(const Entry& entry) {
+  return read_table(entry, [&](const Entry& value, std::size_t index) -> sys::Status {
+    if (!value.text().starts_with('/')) return refused(value, "an absolute path of the host");
+    entry.reading.policy.preludes.push_back(
+        {{entry.node.keys[index].name, value.node.text}, value.origin()});
+    return {};
+  });
+}
+
 sys::Status read_danger(const Entry& entry, std::string what) {
   return text_of(entry, "a reason in quotes").map([&](std::string reason) {
     entry.reading.policy.dangers.push_back({{std::move(what), std::move(reason)}, entry.origin()});
@@ -263,6 +272,7 @@ constexpr Row kKeys[] = {
     {"mount", read_mounts},
     {"syscalls", [](const Entry& entry) { return read_section(entry, kSyscallKeys); }},
     {"environment", read_environment},
+    {"prelude", read_preludes},
     {"dangerous", [](const Entry& entry) { return read_section(entry, kDangerKeys); }},
     // The next three are a policy's alone, the last one a configuration's.
     {"name", [](const Entry& entry) { return read_text(entry, entry.reading.policy.name); }},

@@ -172,6 +172,10 @@ std::string to_toml(const Policy& policy, Origins origins) {
     writer.line(quoted(variable.value.name) + " = " + quoted(variable.value.value),
                 variable.origin);
   }
+  writer.section("[prelude]");
+  for (const Setting<Variable>& prelude : policy.preludes) {
+    writer.line(quoted(prelude.value.name) + " = " + quoted(prelude.value.value), prelude.origin);
+  }
   writer.section("[dangerous]");
   write_dangers(writer, policy, /*syscalls=*/false);
   writer.section("[dangerous.syscalls]");

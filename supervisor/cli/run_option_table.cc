@@ -66,6 +66,8 @@ std::vector<OptionRow> program_options() {
       {"requirements", "", "FILE",
        "install what a requirements.txt or package.json lists; may be repeated", kProgram,
        "A Python program's own list (dependencies in its head, PEP 723) is installed as well."},
+      {"prelude", "", "FILE", "run FILE before the program, in the same interpreter", kProgram,
+       "See PRELUDES."},
       {"env", "e", "NAME[=VALUE]", "set a variable, or copy the caller's; may be repeated",
        kProgram, "Nothing else of the caller's environment reaches the program."},
       {"env-file", "", "FILE", "set variables from lines of NAME=VALUE; # begins a comment",

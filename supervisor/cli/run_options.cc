@@ -121,6 +121,7 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
   auto operands = line.operands();
   const std::string* code = line.last("code");
   if (const std::string* language = line.last("language")) source.language = *language;
+  if (const std::string* path = line.last("prelude")) source.prelude = *path;
   if (code != nullptr) {
     source.kind = ProgramSource::Kind::code;
     source.text = *code;
@@ -145,6 +146,7 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
   if (source.kind == Kind::command) {
     if (source.arguments.empty()) return wrong("run: -- is followed by nothing; write -- COMMAND");
     if (source.language) return wrong("--language: has no meaning with -- COMMAND; leave it out");
+    if (source.prelude) return wrong("--prelude: has no meaning with -- COMMAND; leave it out");
     if (source.interpreter) {
       return wrong("--interpreter: has no meaning with -- COMMAND; use -v to show a directory");
     }

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "supervisor/languages/compile_part.h"
+#include "supervisor/languages/error_report.h"
+#include "supervisor/languages/interpreter_hook.h"
 #include "supervisor/languages/interpreter_search.h"
 #include "supervisor/languages/program_command.h"
 #include "supervisor/languages/program_environment.h"
@@ -254,6 +256,13 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
     set_variable(spec.environment, "PYTHONPATH=/box");
   }
   set_variables(spec.environment, variables);
+  const policies::Language* const language =
+      spec.language ? languages.find(*spec.language) : nullptr;
+  auto prelude = open_prelude(source, configuration, language);
+  if (!prelude) return tl::unexpected(std::move(prelude).error());
+  // Last: what it adds to argv and environment stands before what other parts do.
+  job.parts.push_back(std::make_unique<ErrorReport>(
+      language == nullptr ? nullptr : find_hook(language->hook), *std::move(prelude)));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "supervisor/config/config.h"
 #include "supervisor/languages/install_part.h"
 #include "supervisor/languages/job.h"
+#include "supervisor/languages/prelude.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {
@@ -30,6 +31,7 @@ struct ProgramSource {
   std::optional<std::string> language;     // name or alias; code and standard_input need one
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
   RequirementSource requirements;
+  std::optional<std::string> prelude;      // a host path, opened with the caller's rights
 };
 
 // Why nothing can be run, as the record has it.
