@@ -138,7 +138,9 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
   source.arguments.assign(operands.begin(), operands.end());
 
   using Kind = ProgramSource::Kind;
+  if (line.has("validate")) source.validation = Validation::alone;
   if (source.kind == Kind::command) {
+    if (line.has("validate")) return wrong("--validate: has no meaning with -- COMMAND");
     if (source.arguments.empty()) return wrong("run: -- is followed by nothing; write -- COMMAND");
     if (source.language) return wrong("--language: has no meaning with -- COMMAND; leave it out");
     if (source.interpreter) {

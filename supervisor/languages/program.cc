@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "supervisor/languages/program.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "supervisor/languages/program_command.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
+#include "supervisor/languages/syntax_check.h"
 
 namespace wardcase::supervisor {
 
@@ -105,7 +107,8 @@ struct Placing {
   const ProgramSource& source;
   const Configuration& configuration;
   const policies::Limits& limits;  // resolved
-  std::string name;                // of the file
+  unsigned host_cpus;
+  std::string name;  // of the file
   sys::UniqueFd content;
 };
 
@@ -131,9 +134,49 @@ void compile_file(Placing placing, const policies::Language& language,
   job.parts.push_back(std::make_unique<CompilePart>(std::move(order)));
 }
 
+// The check of a program's syntax: before it, or in its place.
+Filled add_check(const Placing& placing, const policies::Language& language,
+                 const policies::Runner& runner, Job& job) {
+  if (runner.check.command.empty()) {
+    const std::string reason(runner.check.refusal);
+    return invalid("'" + placing.name + "': programs in " + std::string(language.name) +
+                   " can't be checked without running them" +
+                   (reason.empty() ? "" : ": " + reason));
+  }
+  CheckOrder order;
+  order.runner = runner;
+  order.source.name = placing.name;
+  order.source.content.reset(::fcntl(placing.content.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!order.source.content.is_open()) {
+    return tl::unexpected(
+        ProgramFailure{RunStatus::setup_failed, std::nullopt, "share the program", errno});
+  }
+  order.interpreter = placing.source.interpreter;
+  order.script_suffix = fs::path(language.snippet_name).extension().string();
+  order.limits = stage_limits(placing.configuration.policy, {});
+  const policies::Mount* const workspace = find_workspace(job.spec);
+  if (workspace != nullptr && placing.source.kind == Kind::file) {
+    order.shown_at = place_in_workspace(placing.source.text, *workspace);
+  }
+  if (placing.source.validation == Validation::first) {
+    job.parts.push_back(std::make_unique<CheckPart>(std::move(order)));
+    return {};
+  }
+  if (const auto made = make_check(order, placing.host_cpus, job.spec); !made) {
+    return tl::unexpected(ProgramFailure{RunStatus::setup_failed, std::nullopt,
+                                         made.error().message(), made.error().code});
+  }
+  job.parts.push_back(std::make_unique<VerdictPart>(std::move(order)));
+  return {};
+}
+
 Filled fill_language(Placing placing, const policies::Language& language, Job& job) {
   const policies::Runner& runner = choose_runner(language);
   job.spec.language = language.name;
+  if (placing.source.validation != Validation::none) {
+    auto added = add_check(placing, language, runner, job);
+    if (!added || placing.source.validation == Validation::alone) return added;
+  }
   if (!runner.compile.command.empty()) {
     compile_file(std::move(placing), language, runner, job);
     return {};
@@ -147,7 +190,7 @@ Filled fill_language(Placing placing, const policies::Language& language, Job& j
 
 // All but commands: the content becomes a file of the box, and argv names it.
 Filled fill_file(const ProgramSource& source, const Configuration& configuration,
-                 const policies::Limits& limits, Job& job) {
+                 const policies::Limits& limits, unsigned host_cpus, Job& job) {
   RunSpec& spec = job.spec;
   const policies::LanguageSet& languages = configuration.languages;
   const auto chosen = choose_language(source, languages);
@@ -169,8 +212,12 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
       is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
   if (language != nullptr) {
     auto filled = fill_language(
-        {source, configuration, limits, std::move(name), *std::move(content)}, *language, job);
-    if (!filled) return filled;
+        {source, configuration, limits, host_cpus, std::move(name), *std::move(content)}, *language,
+        job);
+    if (!filled || source.validation == Validation::alone) return filled;
+  } else if (source.validation != Validation::none) {
+    return invalid("'" + source.text + "': its language is not known; name it with -l " +
+                   languages.names("|"));
   } else {
     if (source.interpreter) spec.argv.push_back(*source.interpreter);
     const mode_t mode = runs_itself ? 0755 : 0644;
@@ -205,6 +252,19 @@ Filled show_etc(const policies::LanguageSet& languages, RunSpec& spec) {
 
 }  // namespace
 
+RunRecord ProgramFailure::record(const RunSpec& spec) const {
+  RunRecord record;
+  record.id = spec.id;
+  record.language = spec.language;
+  record.status = status;
+  record.exit_code = exit_code;
+  record.limits = spec.limits;
+  record.error = error;
+  record.hint = hint;
+  record.error_type = error_type;
+  return record;
+}
+
 Filled fill_program(const ProgramSource& source, const Configuration& configuration,
                     const std::vector<std::string>& variables, unsigned host_cpus, Job& job) {
   const policies::LanguageSet& languages = configuration.languages;
@@ -220,7 +280,7 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
   if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
-  } else if (auto filled = fill_file(source, configuration, limits, job); !filled) {
+  } else if (auto filled = fill_file(source, configuration, limits, host_cpus, job); !filled) {
     return filled;
   }
   // A snippet is put beside the workspace, but means to import what is in it.

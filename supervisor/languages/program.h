@@ -15,6 +15,13 @@
 
 namespace wardcase::supervisor {
 
+// Whether a program's syntax is looked at, without executing any of it.
+enum class Validation : std::uint8_t {
+  none,
+  first,  // before it runs, which it only does if that is right
+  alone,  // and it does not run
+};
+
 // What the caller wants to be run.
 struct ProgramSource {
   enum class Kind : std::uint8_t {
@@ -28,6 +35,7 @@ struct ProgramSource {
   std::vector<std::string> arguments;
   std::optional<std::string> language;     // name or alias; code and standard_input need one
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
+  Validation validation = Validation::none;
 };
 
 // Why nothing can be run, as the record has it.
@@ -36,6 +44,11 @@ struct ProgramFailure {
   std::optional<int> exit_code;  // cannot_execute: 126 or 127
   std::string error;             // one sentence
   int code = 0;                  // errno of setup_failed
+  std::optional<std::string> error_type = std::nullopt;
+  std::string hint = {};  // one next step, or ""
+
+  // What a refused job has to tell; the limits are as they were asked for.
+  [[nodiscard]] RunRecord record(const RunSpec& spec) const;
 };
 
 // Fills in what `job` runs: the parts that its language and `source` ask for, and in its spec
