@@ -288,6 +288,7 @@ installed := $(out)/wardcase=755:$(BINDIR)/wardcase \
   $(out)/wardcase-agent=755:$(LIBEXECDIR)/wardcase-agent \
   packaging/man/wardcase.1=644:$(MANDIR)/man1/wardcase.1 \
   packaging/man/wardcase-policy.5=644:$(MANDIR)/man5/wardcase-policy.5 \
+  packaging/man/wardcase-language.5=644:$(MANDIR)/man5/wardcase-language.5 \
   packaging/man/wardcase.toml.5=644:$(MANDIR)/man5/wardcase.toml.5 \
   packaging/man/wardcase-security.7=644:$(MANDIR)/man7/wardcase-security.7 \
   packaging/man/wardcased.8=644:$(MANDIR)/man8/wardcased.8 \

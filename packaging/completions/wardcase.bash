@@ -30,13 +30,13 @@ _wardcase() {
   [[ $cur == '=' ]] && cur=
   COMPREPLY=()
   case ${COMP_WORDS[1]} in
-    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve doctor version help' ;;&
+    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve languages doctor version help' ;;&
     run)
       _wardcase_look '-l --language -c --code --interpreter -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
       case $wanted in
         word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -e --env --env-file -w --workdir --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --out --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
         command) offered=$(compgen -c -- "$cur") ;;
-        -l | --language) offered='python javascript bash' ;;
+        -l | --language) offered='bash c++ c go java javascript lua perl php powershell python r ruby rust typescript' ;;
         --dry-run) offered='json' ;;
         --network) offered='none host' ;;
         --policy) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1) ;;
@@ -67,6 +67,12 @@ _wardcase() {
       _wardcase_look '--listen --max-runs --max-queue --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout'
       case $wanted in
         word) [[ $cur == -* ]] && offered='--listen --max-runs --max-queue --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
+      esac
+      ;;
+    languages)
+      _wardcase_look ''
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='--json' ;;
       esac
       ;;
     doctor)

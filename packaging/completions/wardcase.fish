@@ -5,7 +5,7 @@
 complete -c wardcase -f
 complete -c wardcase -n __fish_use_subcommand -a run -d 'run a program in a fresh box'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -F
-complete -c wardcase -n '__fish_seen_subcommand_from run' -s l -l language -x -a 'python javascript bash' -d 'language of the program (python, javascript, bash); else told by the file'\''s suffix'
+complete -c wardcase -n '__fish_seen_subcommand_from run' -s l -l language -x -a 'bash c++ c go java javascript lua perl php powershell python r ruby rust typescript' -d 'language of the program, such as python; else told by the file'\''s suffix'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -s c -l code -x -d 'run CODE instead of a file; needs -l'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -l interpreter -r -d 'run the program by this interpreter of the host'
 complete -c wardcase -n '__fish_seen_subcommand_from run' -s e -l env -x -d 'set a variable, or copy the caller'\''s; may be repeated'
@@ -72,6 +72,8 @@ complete -c wardcase -n '__fish_seen_subcommand_from serve' -l body-timeout -x -
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l idle-timeout -x -d 'time between two requests of a client (default 75s)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l send-timeout -x -d 'time in which a client takes nothing (default 30s)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l drain-timeout -x -d 'time that runs have to end when we are to end (default 45s)'
+complete -c wardcase -n __fish_use_subcommand -a languages -d 'tell which languages this host can run, and what the others lack'
+complete -c wardcase -n '__fish_seen_subcommand_from languages' -l json -d 'print one JSON object instead of lines'
 complete -c wardcase -n __fish_use_subcommand -a doctor -d 'try each thing that a box needs on this host, and say what to fix'
 complete -c wardcase -n '__fish_seen_subcommand_from doctor' -l json -d 'print one JSON object instead of lines'
 complete -c wardcase -n '__fish_seen_subcommand_from doctor' -l color -x -a 'auto always never' -d 'color our own words: always, never, or auto at a terminal (default auto)'

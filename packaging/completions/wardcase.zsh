@@ -18,6 +18,7 @@ _wardcase() {
     'policy:list, show and check policies\: what a run may do'
     'config:show and check what the configuration files say'
     'serve:answer requests for runs by HTTP, on a socket of this host'
+    'languages:tell which languages this host can run, and what the others lack'
     'doctor:try each thing that a box needs on this host, and say what to fix'
     'version:tell the version'
     'help:show this, or the options of a verb\: wardcase help run'
@@ -31,7 +32,7 @@ _wardcase() {
   case $words[1] in
     run)
       _arguments -s -S -A '-*' \
-        '*'{-l+,--language=}'[language of the program (python, javascript, bash); else told by the file'\''s suffix]:NAME:(python javascript bash)' \
+        '*'{-l+,--language=}'[language of the program, such as python; else told by the file'\''s suffix]:NAME:(bash c++ c go java javascript lua perl php powershell python r ruby rust typescript)' \
         '*'{-c+,--code=}'[run CODE instead of a file; needs -l]:CODE: ' \
         '*--interpreter=[run the program by this interpreter of the host]:PATH:_files' \
         '*'{-e+,--env=}'[set a variable, or copy the caller'\''s; may be repeated]:NAME\[=VALUE\]: ' \
@@ -104,6 +105,10 @@ _wardcase() {
         '*--idle-timeout=[time between two requests of a client (default 75s)]:TIME: ' \
         '*--send-timeout=[time in which a client takes nothing (default 30s)]:TIME: ' \
         '*--drain-timeout=[time that runs have to end when we are to end (default 45s)]:TIME: ' 
+      ;;
+    languages)
+      _arguments -s \
+        '*--json[print one JSON object instead of lines]' 
       ;;
     doctor)
       _arguments -s \

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/cli/check_command.h"
 #include "supervisor/cli/completion.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
@@ -74,6 +75,17 @@ constexpr std::string_view kDoctorHead =
     R"(wardcase doctor: tries each thing that a box needs, for real, and prints ok, warn or
 FAIL with the cause and the fix. Exit code 0 without a FAIL, else 1.
 
+)";
+
+constexpr std::string_view kCheckHead =
+    R"(wardcase check: looks at the syntax of programs, in a box, and executes nothing of them.
+Exit code 0 where it is right, 1 where it is not, 125 where it can't be told.
+
+  wardcase check main.py lib.py               files, one after the other
+  wardcase check -l bash -c 'if true; then'   a piece of code
+  wardcase check -l javascript -              what stdin holds
+
+Options:
 )";
 
 constexpr std::string_view kServeHead =
@@ -165,6 +177,7 @@ int help_command(std::span<const std::string> words) {
   if (verb == "policy") return print_policy_help();
   if (verb == "config") return print_config_help();
   if (verb == "explain") return print_explain_help();
+  if (verb == "check") return print_with_options(kCheckHead, check_option_table());
   if (verb == "languages") return print_languages_help();
   if (verb == "doctor") return print_with_options(kDoctorHead, doctor_option_table());
   if (verb == "gc") return print_with_options(gc_help_head(), gc_option_table());

@@ -8,6 +8,7 @@
 
 #include "sandbox/sys/error.h"
 #include "supervisor/cli/box_file_commands.h"
+#include "supervisor/cli/check_command.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/exec_command.h"
@@ -56,6 +57,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "cp") return supervisor::cp_command(rest);
   if (verb == "ls") return supervisor::ls_command(rest);
   if (verb == "cat") return supervisor::cat_command(rest);
+  if (verb == "check") return supervisor::check_command(rest);
   if (verb == "languages") return supervisor::languages_command(rest);
   if (verb == "doctor") return supervisor::doctor_command(rest);
   if (verb == "version" || verb == "--version") {

@@ -18,9 +18,9 @@
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/run_files.h"
+#include "supervisor/cli/run_in_session.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/run_output.h"
-#include "supervisor/cli/run_in_session.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
 #include "supervisor/cli/user_pool.h"
@@ -96,7 +96,8 @@ sys::Result<Job> make_job(const RunOptions& options) {
 sys::Status add_files(const RunOptions& options, Job& job) {
   if (auto placed = place_named_files(options.files, job.spec); !placed) return placed;
   const bool has_record = options.mode != OutputMode::pass_through || options.status_fd;
-  if (options.dry_run || !(has_record || options.out)) return {};  // nobody hears of artifacts
+  const bool is_run = !options.dry_run && options.source.validation != Validation::alone;
+  if (!is_run || !(has_record || options.out)) return {};  // nobody hears of artifacts
   std::optional<OutDirectory> out;
   if (options.out) {
     auto opened = OutDirectory::open(*options.out);
@@ -105,17 +106,6 @@ sys::Status add_files(const RunOptions& options, Job& job) {
   }
   job.parts.push_back(make_artifacts_part(std::move(out)));
   return {};
-}
-
-RunRecord record_of(const ProgramFailure& failure, const RunSpec& spec) {
-  RunRecord record;
-  record.id = spec.id;
-  record.language = spec.language;
-  record.status = failure.status;
-  record.exit_code = failure.exit_code;
-  record.limits = spec.limits;
-  record.error = failure.error;
-  return record;
 }
 
 // The run and those who hear of it, on one loop.
@@ -259,7 +249,7 @@ int run_command(std::span<const std::string> words) {
   if (auto filled = fill_program(options->source, options->configuration, options->environment,
                                  static_cast<unsigned>(host.cpus().size()), *job);
       !filled) {
-    refusal = record_of(filled.error(), job->spec);
+    refusal = filled.error().record(job->spec);
   } else if (auto added = add_files(*options, *job); !added) {
     return fail(console, added.error());
   }

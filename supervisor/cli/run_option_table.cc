@@ -74,6 +74,8 @@ std::vector<OptionRow> program_options() {
        kProgram, "-e wins over it."},
       {"workdir", "w", "DIR", "directory in the box to start in (default /box)", kProgram,
        "An absolute path."},
+      {"validate", "", "", "look at the program's syntax, in a box; execute nothing of it", kProgram,
+       "The exit code is 0, or 1 with the status syntax_error. wardcase check is the same."},
       {"dry-run", "", "[=json]", "show what would run, and how confined; run nothing", kProgram,
        "The box is made, the program is found and executed, and killed before its first "
        "instruction; all is removed again. The exit code is 0 if it would run, else that of the "

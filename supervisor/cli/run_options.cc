@@ -143,7 +143,9 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
   source.requirements.files.assign(lists.begin(), lists.end());
 
   using Kind = ProgramSource::Kind;
+  if (line.has("validate")) source.validation = Validation::alone;
   if (source.kind == Kind::command) {
+    if (line.has("validate")) return wrong("--validate: has no meaning with -- COMMAND");
     if (source.arguments.empty()) return wrong("run: -- is followed by nothing; write -- COMMAND");
     if (source.language) return wrong("--language: has no meaning with -- COMMAND; leave it out");
     if (source.prelude) return wrong("--prelude: has no meaning with -- COMMAND; leave it out");

@@ -3,6 +3,7 @@
 #include "supervisor/cli/verbs.h"
 
 #include "supervisor/cli/box_file_commands.h"
+#include "supervisor/cli/check_command.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
@@ -52,6 +53,7 @@ std::span<const Verb> verb_table() {
       {"cp", "copy a file into a session, or out of it", {}, no_options},
       {"ls", "list the files of a session", {}, ls_option_table},
       {"cat", "print a file of a session", {}, no_options},
+      {"check", "look at the syntax of programs, without executing them", {}, check_option_table},
       {"languages",
        "tell which languages this host can run, and what the others lack",
        {},

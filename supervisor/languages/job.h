@@ -18,13 +18,13 @@ namespace wardcase::supervisor {
 // Why the program itself does not run, as the record has it.
 struct PartFailure {
   RunStatus status;  // install_failed, syntax_error, compile_failed, stopped, setup_failed, ...
-  std::string error = {};  // one sentence
-  std::string hint = {};   // one next step, or ""
+  std::string error = {};                                // one sentence
+  std::string hint = {};                                 // one next step, or ""
   std::optional<std::string> error_type = std::nullopt;  // "SyntaxError", where one is known
   std::optional<std::string> error_message = std::nullopt;
   std::optional<std::string> traceback = std::nullopt;
   std::optional<int> exit_code = std::nullopt;  // cannot_execute: 126 or 127
-  int stop_signal = 0;           // stopped: by which
+  int stop_signal = 0;                          // stopped: by which
 };
 
 // What the parts tell of themselves, whatever becomes of the program.

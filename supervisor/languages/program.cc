@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #include "supervisor/languages/program.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "supervisor/languages/program_command.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
+#include "supervisor/languages/syntax_check.h"
 
 namespace wardcase::supervisor {
 
@@ -107,7 +109,8 @@ struct Placing {
   const ProgramSource& source;
   const Configuration& configuration;
   const policies::Limits& limits;  // resolved
-  std::string name;                // of the file
+  unsigned host_cpus;
+  std::string name;  // of the file
   sys::UniqueFd content;
 };
 
@@ -133,9 +136,49 @@ void compile_file(Placing placing, const policies::Language& language,
   job.parts.push_back(std::make_unique<CompilePart>(std::move(order)));
 }
 
+// The check of a program's syntax: before it, or in its place.
+Filled add_check(const Placing& placing, const policies::Language& language,
+                 const policies::Runner& runner, Job& job) {
+  if (runner.check.command.empty()) {
+    const std::string reason(runner.check.refusal);
+    return invalid("'" + placing.name + "': programs in " + std::string(language.name) +
+                   " can't be checked without running them" +
+                   (reason.empty() ? "" : ": " + reason));
+  }
+  CheckOrder order;
+  order.runner = runner;
+  order.source.name = placing.name;
+  order.source.content.reset(::fcntl(placing.content.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!order.source.content.is_open()) {
+    return tl::unexpected(
+        ProgramFailure{RunStatus::setup_failed, std::nullopt, "share the program", errno});
+  }
+  order.interpreter = placing.source.interpreter;
+  order.script_suffix = fs::path(language.snippet_name).extension().string();
+  order.limits = stage_limits(placing.configuration.policy, {});
+  const policies::Mount* const workspace = find_workspace(job.spec);
+  if (workspace != nullptr && placing.source.kind == Kind::file) {
+    order.shown_at = place_in_workspace(placing.source.text, *workspace);
+  }
+  if (placing.source.validation == Validation::first) {
+    job.parts.push_back(std::make_unique<CheckPart>(std::move(order)));
+    return {};
+  }
+  if (const auto made = make_check(order, placing.host_cpus, job.spec); !made) {
+    return tl::unexpected(ProgramFailure{RunStatus::setup_failed, std::nullopt,
+                                         made.error().message(), made.error().code});
+  }
+  job.parts.push_back(std::make_unique<VerdictPart>(std::move(order)));
+  return {};
+}
+
 Filled fill_language(Placing placing, const policies::Language& language, Job& job) {
   const policies::Runner& runner = choose_runner(language);
   job.spec.language = language.name;
+  if (placing.source.validation != Validation::none) {
+    auto added = add_check(placing, language, runner, job);
+    if (!added || placing.source.validation == Validation::alone) return added;
+  }
   if (!runner.compile.command.empty()) {
     compile_file(std::move(placing), language, runner, job);
     return {};
@@ -166,7 +209,7 @@ std::string language_of_command(const std::string& program) {
 
 // All but commands: the content becomes a file of the box, and argv names it.
 Filled fill_file(const ProgramSource& source, const Configuration& configuration,
-                 const policies::Limits& limits, Job& job) {
+                 const policies::Limits& limits, unsigned host_cpus, Job& job) {
   RunSpec& spec = job.spec;
   const policies::LanguageSet& languages = configuration.languages;
   const auto chosen = choose_language(source, languages);
@@ -186,16 +229,25 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
   }
   std::string name =
       is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
-  if (auto added = add_install(source, configuration.policy,
-                               language != nullptr ? language->name : std::string_view(),
-                               content->get(), name, job);
-      !added) {
-    return added;
+  const std::size_t parts = job.parts.size();
+  if (source.validation != Validation::alone) {
+    auto added = add_install(source, configuration.policy,
+                             language != nullptr ? language->name : std::string_view(),
+                             content->get(), name, job);
+    if (!added) return added;
   }
+  const std::size_t installs = job.parts.size() - parts;
   if (language != nullptr) {
     auto filled = fill_language(
-        {source, configuration, limits, std::move(name), *std::move(content)}, *language, job);
-    if (!filled) return filled;
+        {source, configuration, limits, host_cpus, std::move(name), *std::move(content)}, *language,
+        job);
+    if (!filled || source.validation == Validation::alone) return filled;
+    // What can't be right needs nothing installed.
+    const auto first = job.parts.begin() + static_cast<std::ptrdiff_t>(parts);
+    std::rotate(first, first + static_cast<std::ptrdiff_t>(installs), job.parts.end());
+  } else if (source.validation != Validation::none) {
+    return invalid("'" + source.text + "': its language is not known; name it with -l " +
+                   languages.names("|"));
   } else {
     if (source.interpreter) spec.argv.push_back(*source.interpreter);
     const mode_t mode = runs_itself ? 0755 : 0644;
@@ -230,6 +282,19 @@ Filled show_etc(const policies::LanguageSet& languages, RunSpec& spec) {
 
 }  // namespace
 
+RunRecord ProgramFailure::record(const RunSpec& spec) const {
+  RunRecord record;
+  record.id = spec.id;
+  record.language = spec.language;
+  record.status = status;
+  record.exit_code = exit_code;
+  record.limits = spec.limits;
+  record.error = error;
+  record.hint = hint;
+  record.error_type = error_type;
+  return record;
+}
+
 Filled fill_program(const ProgramSource& source, const Configuration& configuration,
                     const std::vector<std::string>& variables, unsigned host_cpus, Job& job) {
   const policies::LanguageSet& languages = configuration.languages;
@@ -248,7 +313,7 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
     const std::string language = language_of_command(spec.argv.front());
     auto added = add_install(source, configuration.policy, language, /*program=*/-1, "", job);
     if (!added) return added;
-  } else if (auto filled = fill_file(source, configuration, limits, job); !filled) {
+  } else if (auto filled = fill_file(source, configuration, limits, host_cpus, job); !filled) {
     return filled;
   }
   // A snippet is put beside the workspace, but means to import what is in it.

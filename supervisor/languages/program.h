@@ -17,6 +17,13 @@
 
 namespace wardcase::supervisor {
 
+// Whether a program's syntax is looked at, without executing any of it.
+enum class Validation : std::uint8_t {
+  none,
+  first,  // before it runs, which it only does if that is right
+  alone,  // and it does not run
+};
+
 // What the caller wants to be run.
 struct ProgramSource {
   enum class Kind : std::uint8_t {
@@ -32,6 +39,7 @@ struct ProgramSource {
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
   RequirementSource requirements;
   std::optional<std::string> prelude;      // a host path, opened with the caller's rights
+  Validation validation = Validation::none;
 };
 
 // Why nothing can be run, as the record has it.
@@ -40,6 +48,11 @@ struct ProgramFailure {
   std::optional<int> exit_code;  // cannot_execute: 126 or 127
   std::string error;             // one sentence
   int code = 0;                  // errno of setup_failed
+  std::optional<std::string> error_type = std::nullopt;
+  std::string hint = {};  // one next step, or ""
+
+  // What a refused job has to tell; the limits are as they were asked for.
+  [[nodiscard]] RunRecord record(const RunSpec& spec) const;
 };
 
 // Fills in what `job` runs: the parts that its language and `source` ask for, and in its spec

@@ -40,7 +40,7 @@ std::uint32_t marked_column(std::string_view line) {
 
 // As the caller knows it: where its directory is says nothing to him.
 std::string shown_name(std::string name) {
-  for (const std::string_view prefix : {"./", "/box/", "/workspace/"}) {
+  for (const std::string_view prefix : {"./", "/box/", "/workspace/", "/run/wardcase/"}) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
   }
   return name;

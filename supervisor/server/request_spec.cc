@@ -204,13 +204,7 @@ Settled settle_program(const RunRequest& request, const Configuration& configura
   if (filled.error().status == RunStatus::invalid_request) {
     return refuse(400, "invalid_field", request.language ? "language" : "", filled.error().error);
   }
-  RunRecord& record = run.refusal.emplace();
-  record.id = run.job.spec.id;
-  record.language = run.job.spec.language;
-  record.status = filled.error().status;
-  record.exit_code = filled.error().exit_code;
-  record.limits = run.job.spec.limits;
-  record.error = filled.error().error;
+  run.refusal = filled.error().record(run.job.spec);
   return {};
 }
 

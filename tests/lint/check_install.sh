@@ -29,6 +29,7 @@ diff - <(cd "$scratch" && find . -type f -printf '%m %P\n' | sort -k2) <<'END'
 644 usr/share/bash-completion/completions/wardcase
 644 usr/share/fish/vendor_completions.d/wardcase.fish
 644 usr/share/man/man1/wardcase.1
+644 usr/share/man/man5/wardcase-language.5
 644 usr/share/man/man5/wardcase-policy.5
 644 usr/share/man/man5/wardcase.toml.5
 644 usr/share/man/man7/wardcase-security.7
