@@ -238,6 +238,7 @@ LiveWorker::LiveWorker(LiveAgent& agent, Language language, const std::string& d
 
 boost::json::object LiveWorker::run(std::string_view code) {
   begin(code);
+  EXPECT_EQ(answer()["type"], "begun");
   return answer();
 }
 
