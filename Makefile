@@ -200,7 +200,7 @@ $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(out)/tests/unlucky: $(unlucky)
 $(out)/tests/faults: $(faults)
-$(out)/tests/unit: $(out)/libserver.a
+$(out)/tests/unit: $(out)/libserver.a | $(out)/wardcase-agent
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %/libserver.a,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)
