@@ -49,6 +49,7 @@ std::optional<bool> Run::is_waiting_for_input(int pipe) const {
 }
 
 sandbox::ProcessTree Run::processes() const { return impl_->tree(); }
+pid_t Run::init() const { return impl_->box.init; }
 const RunRecord& Run::record_so_far() const { return impl_->record; }
 
 BoxUser Run::user() const {

@@ -110,6 +110,8 @@ class Run {
   [[nodiscard]] std::optional<bool> is_waiting_for_input() const;
   // The same of a pipe of the caller's own, by either end of it.
   [[nodiscard]] std::optional<bool> is_waiting_for_input(int pipe) const;
+  // Its first process, by the host's number; all others are below it.
+  [[nodiscard]] pid_t init() const;
   // Its processes; what it refers to is the Run's.
   [[nodiscard]] sandbox::ProcessTree processes() const;
   // Whose files are the box's own, as the host counts.

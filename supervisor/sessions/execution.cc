@@ -141,9 +141,7 @@ void Execution::check_cpu() {
 }
 
 void Execution::on_done(WorkerDone done) {
-  record_.error_type = std::move(done.error_type);
-  record_.error_message = std::move(done.error_message);
-  record_.traceback = std::move(done.traceback);
+  told_ = std::move(done.error);
   record_.result = std::move(done.result);
   record_.exit_code = done.exit_code;
   set_cause(RunStatus::exited, "");
@@ -186,6 +184,7 @@ void Execution::finish() {
   measure();
   box_ = nullptr;
   transcript_.tell(record_);
+  describe_error(told_, {.has_stdin = request_.open_input, .prelude = ""}, record_);
   if (observer_ != nullptr) observer_->on_end(record_);
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "sandbox/input_wait.h"
 #include "supervisor/run/setup_failure.h"
 #include "supervisor/sessions/interpreters.h"
 
@@ -399,7 +400,13 @@ sys::Status Session::end_input() {
   return {};
 }
 
+// Told once for each time that it waits; where nobody may look, never.
 void Session::watch_input() {
+  const StdinGate& gate = running_interpreter()->worker->input();
+  if (!is_waiting_told_ && gate.is_let_in() && gate.is_empty()) {
+    is_waiting_told_ = sandbox::is_input_awaited(box_->init(), gate.fd()).value_or(false);
+    if (is_waiting_told_) running_->tell_waiting();
+  }
   input_timer_ = loop_.at(Clock::now() + kInputCheck, [this] { watch_input(); });
 }
 
