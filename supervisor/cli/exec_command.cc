@@ -161,7 +161,8 @@ void tell_end(const ExecCall& options, const std::string& last) {
   }
   if (const std::string why = text_member(last, "message"); !why.empty()) console.say(why);
   const std::string hint = text_member(last, "hint");
-  if (!hint.empty()) console.say("hint: " + hint, Tone::hint);
+  const bool is_told = options.is_json || options.request.wants_events;  // the record has it
+  if (!hint.empty() && !is_told) console.say("hint: " + hint, Tone::hint);
 }
 
 }  // namespace
