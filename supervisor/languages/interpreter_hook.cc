@@ -19,6 +19,9 @@ constexpr std::string_view kNodeArguments[] = {
     "--require",  // last: hook.cjs takes all up to it for ours
     "/run/wardcase/.hook/hook.cjs"};
 
+constexpr std::string_view kRubyFiles[] = {"hook.rb"};
+constexpr std::string_view kRubyArguments[] = {"-r", "/run/wardcase/.hook/hook.rb"};
+
 constexpr std::string_view kBashPrelude[] = {"prelude.sh"};
 
 constexpr InterpreterHook kHooks[] = {
@@ -38,6 +41,14 @@ constexpr InterpreterHook kHooks[] = {
      .start_file = {},
      .tells_errors = true,
      .runs_preludes = true},
+    {.name = "ruby",
+     .files = kRubyFiles,
+     .prelude_files = {},
+     .arguments = kRubyArguments,
+     .search_path = {},
+     .start_file = {},
+     .tells_errors = true,
+     .runs_preludes = false},
     {.name = "bash",
      .files = {},
      .prelude_files = kBashPrelude,

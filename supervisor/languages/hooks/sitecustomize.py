@@ -36,7 +36,8 @@ def begin():
         scope = {}
         try:
             with open(place + "/report.py") as text:
-                exec(text.read(), scope)
+                # Not from the text: that would forget a KeyboardInterrupt, whose end is a signal.
+                exec(compile(text.read(), text.name, "exec"), scope)
         except BaseException:
             return show(kind, value, trace)
         scope["report"](show, kind, value, trace, channel, told, process)
@@ -47,7 +48,7 @@ def begin():
     if prelude:
         scope = {}
         with open(place + "/prelude.py") as text:
-            exec(text.read(), scope)
+            exec(compile(text.read(), text.name, "exec"), scope)
         scope["run"](prelude, excepthook, channel)
 
 
