@@ -104,8 +104,10 @@ class Frames {
 const home = new Module(`${process.cwd()}/session.js`);
 home.filename = home.id;
 home.paths = Module._nodeModulePaths(process.cwd());
-home._compile('module.exports = (name, options) => import(name, options);', home.filename);
-const importModule = home.exports;
+process.mainModule = home;
+home._compile('module.exports = [require, (name, options) => import(name, options)];', home.filename);
+const [homeRequire, importModule] = home.exports;
+homeRequire.main = home;
 home.exports = {};
 home.loaded = true;
 
@@ -413,7 +415,7 @@ function take(message) {
     return false;
   }
   if (message.type === 'path') {
-    Module.globalPaths.push(`${message.add}/node_modules`, message.add);
+    home.paths.push(`${message.add}/node_modules`);
     send({ type: 'ok' });
   }
   return true;
@@ -439,9 +441,6 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 process.argv = [process.execPath, ''];
-process.mainModule = home;
-const homeRequire = Module.createRequire(home.filename);
-homeRequire.main = home;
 const globals = {
   require: homeRequire, module: home, exports: home.exports, $mport: importModule,
   __filename: home.filename, __dirname: process.cwd(),
