@@ -156,9 +156,10 @@ void Execution::on_interpreter_end(std::optional<int> exit_code, std::optional<i
       box_ != nullptr && box_->usage().oom_kills.value_or(0) > oom_kills_before_;
   if (signal == SIGKILL && is_out_of_memory) {
     note_limit(LimitId::memory);
-    return set_cause(RunStatus::oom, "out of memory: limit " + policies::format_size(box_->record_so_far()
-                                                                    .limits.get(LimitId::memory)
-                                                                    .value_or(0)));
+    return set_cause(
+        RunStatus::oom,
+        "out of memory: limit " +
+            policies::format_size(box_->record_so_far().limits.get(LimitId::memory).value_or(0)));
   }
   if (signal) set_cause(RunStatus::signaled, "ended by " + signal_name(*signal));
 }

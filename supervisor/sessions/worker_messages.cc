@@ -64,10 +64,9 @@ WorkerDone done_of(const json::object& object) {
   const json::object* const error = object_at(object, "error");
   if (error == nullptr) return done;
   ToldError& told = done.error;
-  for (auto [key, into] :
-       {std::pair("type", &told.type), std::pair("message", &told.message),
-        std::pair("traceback", &told.traceback), std::pair("code", &told.code),
-        std::pair("module", &told.module), std::pair("path", &told.path)}) {
+  for (auto [key, into] : {std::pair("type", &told.type), std::pair("message", &told.message),
+                           std::pair("traceback", &told.traceback), std::pair("code", &told.code),
+                           std::pair("module", &told.module), std::pair("path", &told.path)}) {
     *into = text_at(*error, key).value_or("").substr(0, kMostTold);
   }
   const json::value* const line = error->if_contains("line");
