@@ -2,9 +2,11 @@
 // Copyright The wardcase authors
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/unit/supervisor/agent/worker_test.h"
 
@@ -122,13 +124,15 @@ TEST_F(NodeWorker, HasAllInThePipesWhenItIsDone) {
 }
 
 TEST_F(NodeWorker, EndsWhatIsInterruptedAndKeepsTheRest) {
-  (void)output_of("const kept = 7; const print = (t) => require('fs').writeSync(1, t + '\\n')");
+  (void)output_of(
+      "const kept = 7; const print = (t) => require('fs').writeSync(1, t + '\\n');"
+      "const child = require('child_process')");
   for (const char* const code : {
            "print('up'); while (true) {}",
            "print('up'); await new Promise(() => {})",
            "print('up'); await new Promise((done) => setTimeout(done, 1e6))",
            "function spin() { for (;;); } print('up'); spin()",
-           "print('up'); require('child_process').execSync('sleep 100')",
+           "child.execSync('echo up; exec sleep 100', {stdio: 'inherit'})",
            "({[require('util').inspect.custom]() { print('up'); for (;;); }})",
        }) {
     EXPECT_TRUE(is_interrupted(code)) << code;
@@ -136,9 +140,23 @@ TEST_F(NodeWorker, EndsWhatIsInterruptedAndKeepsTheRest) {
   EXPECT_EQ(result_of("kept"), "7");
 }
 
+TEST_F(NodeWorker, LeavesAnInterruptToTheProgramsListener) {
+  worker.begin(
+      "const heard = new Promise((done) => process.once('SIGINT', done));\n"
+      "require('fs').writeSync(1, 'up\\n'); await heard; 'mine'");
+  EXPECT_EQ(worker.answer()["type"], "begun");
+  (void)worker.out_until("up\n");
+  worker.interrupt();
+  done = worker.answer();
+  EXPECT_EQ(done["interrupted"], false);
+  EXPECT_EQ(done["result"].at("text"), "'mine'");
+  EXPECT_TRUE(is_interrupted("require('fs').writeSync(1, 'up\\n'); for (;;);"));
+}
+
 TEST_F(NodeWorker, DoesNotHearAnInterruptBetweenPrograms) {
   for (int i = 0; i < 50; ++i) {
     worker.interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // as a session does
     ASSERT_EQ(result_of("'undisturbed'"), "'undisturbed'");
     ASSERT_EQ(done["interrupted"], false);
   }
