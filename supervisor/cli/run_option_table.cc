@@ -128,8 +128,9 @@ std::vector<OptionRow> output_options() {
       {"json", "", "", "print one JSON record at the end instead of the output", kOutput,
        "The record contains it."},
       {"events", "", "", "print a line of JSON for each event, as it comes", kOutput,
-       "These are start, stdout, stderr, artifact for each file that the program left, and last "
-       "exit with the whole record."},
+       "These are start, stdout, stderr, with -i waiting_for_input when the program waits for what "
+       "has not come yet, artifact for each file that the program left, and last exit with the "
+       "whole record."},
       {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest", kOutput,
        "It has to be open for writing, and above 2."},
       {"base64", "", "", "with output bytes in base64 in the record; implies --json", kOutput},

@@ -8,7 +8,7 @@
 namespace wardcase::supervisor {
 namespace {
 
-constexpr std::string_view kPythonFiles[] = {"sitecustomize.py", "report.py"};
+constexpr std::string_view kPythonFiles[] = {"sitecustomize.py", "report.py", "figures.py"};
 constexpr std::string_view kPythonPrelude[] = {"prelude.py"};
 
 // Node.js tells of a full heap by a report alone, in the same place. Its words on stderr are

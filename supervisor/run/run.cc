@@ -43,6 +43,10 @@ std::optional<bool> Run::is_waiting_for_input() const {
   return sink < 0 ? false : is_waiting_for_input(sink);
 }
 
+std::uint64_t Run::input_bytes() const {
+  return impl_->stdin_pump != nullptr ? impl_->stdin_pump->passed() : 0;
+}
+
 std::optional<bool> Run::is_waiting_for_input(int pipe) const {
   if (!impl_->is_exec_confirmed || impl_->box.init < 0) return std::nullopt;
   return sandbox::is_input_awaited(impl_->box.init, pipe);

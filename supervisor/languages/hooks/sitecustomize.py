@@ -8,6 +8,22 @@ import os
 import sys
 
 
+def figures_of(place):
+    """An audit hook: it is told of imports, and not found by those who look for import hooks."""
+
+    def hear(event, told):
+        if event == "import" and told[0] == "matplotlib.pyplot":
+            scope = {}
+            try:
+                with open(place + "/figures.py") as text:
+                    exec(compile(text.read(), text.name, "exec"), scope)
+                scope["await_pyplot"](place)
+            except Exception:
+                pass  # it is imported as it is
+
+    return hear
+
+
 def begin():
     place = os.path.dirname(__file__)
     if place not in sys.path:
@@ -21,6 +37,9 @@ def begin():
         del os.environ["PYTHONPATH"]
     else:
         os.environ["PYTHONPATH"] = search[len(place) + 1 :]
+    listen = getattr(sys, "addaudithook", None)  # from 3.8
+    if listen:
+        listen(figures_of(place))
     channel = 63
     try:
         os.dup2(3, channel, False)  # files get the numbers that they would have had
