@@ -30,11 +30,11 @@ _wardcase() {
   [[ $cur == '=' ]] && cur=
   COMPREPLY=()
   case ${COMP_WORDS[1]} in
-    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve session exec repl logs kill cp ls cat languages doctor version help' ;;&
+    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve session exec repl logs kill cp ls cat check languages gc doctor version help' ;;&
     run)
-      _wardcase_look '-l --language -c --code --session --interpreter --prelude -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
+      _wardcase_look '-l --language -c --code --session --interpreter --requirement --requirements --prelude -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
       case $wanted in
-        word) [[ $cur == -* ]] && offered='-l --language -c --code --session --interpreter --prelude -e --env --env-file -w --workdir --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --out --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
+        word) [[ $cur == -* ]] && offered='-l --language -c --code --session --interpreter --requirement --requirements --prelude -e --env --env-file -w --workdir --validate --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --out --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
         command) offered=$(compgen -c -- "$cur") ;;
         -l | --language) offered='bash c++ c go java javascript lua perl php powershell python r ruby rust typescript' ;;
         --dry-run) offered='json' ;;
@@ -104,10 +104,25 @@ _wardcase() {
         word) [[ $cur == -* ]] && offered='-l --long --json' ;;
       esac
       ;;
+    check)
+      _wardcase_look '-l --language -c --code --interpreter -v --volume --workspace --policy --file --timeout -m --memory --pids --color'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -v --volume --workspace --policy --file --timeout -m --memory --pids --json --exit-zero -q --quiet --verbose --color' ;;
+        -l | --language) offered='bash c++ c go java javascript lua perl php powershell python r ruby rust typescript' ;;
+        --policy) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1) ;;
+        --color) offered='auto always never' ;;
+      esac
+      ;;
     languages)
       _wardcase_look ''
       case $wanted in
         word) [[ $cur == -* ]] && offered='--json' ;;
+      esac
+      ;;
+    gc)
+      _wardcase_look '--older-than --keep-size'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='--dry-run --older-than --keep-size --json' ;;
       esac
       ;;
     doctor)

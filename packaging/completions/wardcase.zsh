@@ -26,7 +26,9 @@ _wardcase() {
     'cp:copy a file into a session, or out of it'
     'ls:list the files of a session'
     'cat:print a file of a session'
+    'check:look at the syntax of programs, without executing them'
     'languages:tell which languages this host can run, and what the others lack'
+    'gc:remove installed requirements and compiled programs that were not used for long'
     'doctor:try each thing that a box needs on this host, and say what to fix'
     'version:tell the version'
     'help:show this, or the options of a verb\: wardcase help run'
@@ -44,10 +46,13 @@ _wardcase() {
         '*'{-c+,--code=}'[run CODE instead of a file; needs -l]:CODE: ' \
         '*--session=[run it in this session, which is made with the first program]:ID: ' \
         '*--interpreter=[run the program by this interpreter of the host]:PATH:_files' \
+        '*--requirement=[install this for the program, as numpy or numpy==1.26; may be repeated]:SPEC: ' \
+        '*--requirements=[install what a requirements.txt or package.json lists; may be repeated]:FILE:_files' \
         '*--prelude=[run FILE before the program, in the same interpreter]:FILE:_files' \
         '*'{-e+,--env=}'[set a variable, or copy the caller'\''s; may be repeated]:NAME\[=VALUE\]: ' \
         '*--env-file=[set variables from lines of NAME=VALUE; # begins a comment]:FILE:_files' \
         '*'{-w+,--workdir=}'[directory in the box to start in (default /box)]:DIR:_files' \
+        '*--validate[look at the program'\''s syntax, in a box; execute nothing of it]' \
         '*--dry-run=-[show what would run, and how confined; run nothing]::form:(json)' \
         '*'{-v+,--volume=}'[show a host file or directory at DST (read-only unless rw); may be repeated]:SRC\:DST\[\:ro|rw\]:_files' \
         '*--workspace=[show DIR as /box, where the program runs]:DIR\[\:ro|rw\]:_files' \
@@ -186,9 +191,34 @@ _wardcase() {
     cat)
       _arguments -s 
       ;;
+    check)
+      _arguments -s \
+        '*'{-l+,--language=}'[language of the program, such as python; else told by the file'\''s suffix]:NAME:(bash c++ c go java javascript lua perl php powershell python r ruby rust typescript)' \
+        '*'{-c+,--code=}'[run CODE instead of a file; needs -l]:CODE: ' \
+        '*--interpreter=[run the program by this interpreter of the host]:PATH:_files' \
+        '*'{-v+,--volume=}'[show a host file or directory at DST (read-only unless rw); may be repeated]:SRC\:DST\[\:ro|rw\]:_files' \
+        '*--workspace=[show DIR as /box, where the program runs]:DIR\[\:ro|rw\]:_files' \
+        '*--policy=[hold the program to this policy; see wardcase policy list]:NAME|FILE:_wardcase_policies' \
+        '*--file=[put a copy of the host'\''s file PATH at /box/NAME; may be repeated]:NAME=PATH:_files' \
+        '*--timeout=[wall time of the program (default 60s, at most 600s)]:TIME: ' \
+        '*'{-m+,--memory=}'[memory of all processes together (default 1 GiB)]:SIZE: ' \
+        '*--pids=[processes and threads at the same time (default 256, at most 4096)]:N: ' \
+        '*--json[print one JSON record at the end instead of the output]' \
+        '*--exit-zero[exit with 0 whenever a record could be made]' \
+        '*'{-q,--quiet}'[say nothing ourselves]' \
+        '*--verbose[say how the program was confined]' \
+        '*--color=[color our own words\: always, never, or auto at a terminal (default auto)]:WHEN:(auto always never)' 
+      ;;
     languages)
       _arguments -s \
         '*--json[print one JSON object instead of lines]' 
+      ;;
+    gc)
+      _arguments -s \
+        '*--dry-run[tell what would be removed, and remove nothing]' \
+        '*--older-than=[remove what was not used for this long (default 30d)]:AGE: ' \
+        '*--keep-size=[remove the longest unused, until no more than this is left]:SIZE: ' \
+        '*--json[print one JSON object]' 
       ;;
     doctor)
       _arguments -s \
