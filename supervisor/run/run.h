@@ -110,8 +110,6 @@ class Run {
   [[nodiscard]] std::optional<bool> is_waiting_for_input() const;
   // Bytes that were passed on to its stdin so far.
   [[nodiscard]] std::uint64_t input_bytes() const;
-  // As is_waiting_for_input(), of a pipe of the caller's own, by either end of it.
-  [[nodiscard]] std::optional<bool> is_waiting_for_input(int pipe) const;
   // Its first process, by the host's number; all others are below it.
   [[nodiscard]] pid_t init() const;
   // Its processes; what it refers to is the Run's.
