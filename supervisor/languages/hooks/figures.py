@@ -5,7 +5,6 @@
 # show() saves them as figure-1.png and so on, and closes them as their windows would be.
 import functools
 import os
-import sys
 from importlib.machinery import PathFinder
 
 
@@ -36,29 +35,17 @@ def take_over(pyplot, directory):
     pyplot.show = show
 
 
-class Pyplot:
-    """Finds that one module, and then is not asked any more."""
-
-    def __init__(self, directory):
-        self.directory = directory
-
-    def find_spec(self, name, path=None, target=None):
-        if name != "matplotlib.pyplot":
-            return None  # it takes others with it
-        sys.meta_path.remove(self)
-        spec = PathFinder.find_spec(name, path)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module):
-                execute(module)
-                take_over(module, self.directory)
-
-            spec.loader.exec_module = exec_module
-        return spec
-
-
-def await_pyplot(place):
+def find(name, path, place):
+    """The module as it is found without us, but for its show()."""
     # Without a mount namespace the box is where the program begins.
     directory = "/box" if place.startswith("/run/wardcase/") else os.getcwd()
-    sys.meta_path.insert(0, Pyplot(directory))
+    spec = PathFinder.find_spec(name, path)
+    if spec is not None and spec.loader is not None:
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            take_over(module, directory)
+
+        spec.loader.exec_module = exec_module
+    return spec
