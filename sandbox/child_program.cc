@@ -140,8 +140,8 @@ int place_channel(Child& child) noexcept {
   const int channel = child.fd(child.plan.program_channel);
   if (channel < 0) return 0;
   if (child.channel == kProgramChannel) {
-    const auto moved = static_cast<int>(
-        sys::call(SYS_fcntl, child.channel, F_DUPFD_CLOEXEC, kProgramChannel + 1));
+    const auto moved =
+        static_cast<int>(sys::call(SYS_fcntl, child.channel, F_DUPFD_CLOEXEC, kProgramChannel + 1));
     if (moved < 0) return errno;
     child.channel = moved;
   }

@@ -119,8 +119,8 @@ sys::Status get_file(const InBox& from, std::string path) {
     path += "/" + std::filesystem::path(from.path).filename().string();
   }
   const std::string unfinished = path + ".wardcase-part";
-  const sys::UniqueFd file(::open(unfinished.c_str(),
-                                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+  const sys::UniqueFd file(
+      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!file.is_open()) return tl::unexpected(sys::errno_error("make '" + unfinished + "'"));
   auto got = get(from, file.get());
   if (got && ::rename(unfinished.c_str(), path.c_str()) < 0) {

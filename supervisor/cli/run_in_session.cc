@@ -30,8 +30,8 @@ constexpr int kFailed = 125;
 
 // What a session has no use for, or can't have one program at a time.
 constexpr std::array kNotThere = {
-    "interpreter", "workdir",           "dry-run", "workspace",   "tty",  "stdin", "merge-stderr",
-    "status-fd",   "encoding-fallback", "meta",    "save-output", "timing"};
+    "interpreter",  "workdir",   "dry-run",           "workspace", "tty",         "stdin",
+    "merge-stderr", "status-fd", "encoding-fallback", "meta",      "save-output", "timing"};
 
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "supervisor/config/installed.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/config/installed.h"
 
 namespace wardcase::supervisor {
 

@@ -70,7 +70,8 @@ std::string row_of(const std::string& state) {
          padded(time_of(number_member(state, "age_ms")), 8) +
          padded(time_of(number_member(state, "expires_in_ms")), 8) +
          padded(std::to_string(number_member(state, "processes")), 5) +
-         policies::format_size(static_cast<std::uint64_t>(number_member(state, "memory_peak_bytes")));
+         policies::format_size(
+             static_cast<std::uint64_t>(number_member(state, "memory_peak_bytes")));
 }
 
 int list(bool is_json) {
@@ -167,11 +168,11 @@ std::vector<OptionRow> logs_option_table() {
 }
 
 int logs_command(std::span<const std::string> words) {
-  const auto line = CommandLine::parse(logs_option_table(),
-                                       words.empty() ? words : words.subspan(1));
+  const auto line =
+      CommandLine::parse(logs_option_table(), words.empty() ? words : words.subspan(1));
   if (words.empty() || !line || !line->operands().empty()) {
-    return fail("logs: " + (line ? "write wardcase logs ID [--since SEQ] [-f]"
-                                 : line.error().message()));
+    return fail("logs: " +
+                (line ? "write wardcase logs ID [--since SEQ] [-f]" : line.error().message()));
   }
   KeeperRequest request;
   request.op = "logs";

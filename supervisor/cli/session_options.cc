@@ -27,8 +27,9 @@ constexpr std::array kOfTheBox = {"env",     "env-file", "volume",
                                   "network", "policy",   "allow-syscalls"};
 
 bool is_of_the_box(const OptionRow& row) {
-  const bool is_limit = std::ranges::any_of(
-      policies::limit_table(), [&](const policies::LimitRow& limit) { return limit.flag == row.name; });
+  const bool is_limit =
+      std::ranges::any_of(policies::limit_table(),
+                          [&](const policies::LimitRow& limit) { return limit.flag == row.name; });
   return is_limit || std::ranges::find(kOfTheBox, row.name) != kOfTheBox.end();
 }
 

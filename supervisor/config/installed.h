@@ -9,8 +9,8 @@
 
 namespace wardcase::supervisor {
 
-// What was installed with us: its path, beside our own file, in the libexec of its prefix, or in that
-// of the system.
+// What was installed with us: its path, beside our own file, in the libexec of its prefix, or in
+// that of the system.
 [[nodiscard]] sys::Result<std::string> find_installed(std::string_view name);
 
 // What takes shared libraries, so that the command itself starts without any.

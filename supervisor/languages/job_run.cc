@@ -50,13 +50,12 @@ void JobRun::next_part() {
     phase_ = Phase::running;
     return run_.start(std::move(job_.spec), *this);
   }
-  job_.parts[at_]->before(loop_, host_, job_.spec, notes_,
-                          [this](std::optional<PartFailure> failure) {
-                            // Its own call may be under way.
-                            loop_.post([this, failure = std::move(failure)]() mutable {
-                              on_part_done(std::move(failure));
-                            });
-                          });
+  job_.parts[at_]->before(
+      loop_, host_, job_.spec, notes_, [this](std::optional<PartFailure> failure) {
+        // Its own call may be under way.
+        loop_.post(
+            [this, failure = std::move(failure)]() mutable { on_part_done(std::move(failure)); });
+      });
 }
 
 void JobRun::on_part_done(std::optional<PartFailure> failure) {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <tl/expected.hpp>
 
+#include "supervisor/languages/job.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/run_record.h"
-#include "supervisor/languages/job.h"
 #include "supervisor/server/problem.h"
 #include "supervisor/server/run_request.h"
 

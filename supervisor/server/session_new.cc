@@ -76,7 +76,8 @@ sys::Result<SessionSpec> make_spec(const std::shared_ptr<const SessionOptions>& 
 }
 
 // The keeper itself. `ready`: where it says that it takes clients, or what went wrong.
-int keep(const std::shared_ptr<const SessionOptions>& options, Listener listener, sys::UniqueFd ready) {
+int keep(const std::shared_ptr<const SessionOptions>& options, Listener listener,
+         sys::UniqueFd ready) {
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error());
   Host host({}, enter_user_scope, make_user_pool);
@@ -101,8 +102,8 @@ int keep(const std::shared_ptr<const SessionOptions>& options, Listener listener
 }
 
 // In a session of its own, below nobody: the shell that made it may end.
-[[noreturn]] void become_keeper(const std::shared_ptr<const SessionOptions>& options, Listener listener,
-                                sys::UniqueFd ready) {
+[[noreturn]] void become_keeper(const std::shared_ptr<const SessionOptions>& options,
+                                Listener listener, sys::UniqueFd ready) {
   if (::setsid() < 0 || ::chdir("/") < 0) ::_exit(kFailed);
   const pid_t keeper = ::fork();
   if (keeper != 0) ::_exit(keeper < 0 ? kFailed : 0);

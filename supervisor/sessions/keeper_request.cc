@@ -89,7 +89,8 @@ bool is_limit_of_programs(LimitId id) {
 
 std::string to_json(const KeeperRequest& request) {
   json::object limits;
-  for (const auto& [id, value] : request.limits) limits[policies::limit_row(id).json_key] = number_or_null(value);
+  for (const auto& [id, value] : request.limits)
+    limits[policies::limit_row(id).json_key] = number_or_null(value);
   json::object object = {{"op", request.op},
                          {"language", to_json_text(request.language)},
                          {"name", to_json_text(request.name)},

@@ -72,8 +72,8 @@ bool StdinGate::is_empty() const {
 
 void StdinGate::write_some() {
   while (!waiting_.empty()) {
-    const ssize_t n = sys::retry_eintr(
-        [&] { return ::write(write_.get(), waiting_.data(), waiting_.size()); });
+    const ssize_t n =
+        sys::retry_eintr([&] { return ::write(write_.get(), waiting_.data(), waiting_.size()); });
     if (n < 0) break;  // EAGAIN: our own reading end keeps it from being anything else
     waiting_.erase(0, static_cast<std::size_t>(n));
   }
