@@ -2,22 +2,19 @@
 // Copyright The wardcase authors
 #include "supervisor/languages/program.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <utility>
 
-#include "supervisor/languages/compile_part.h"
-#include "supervisor/languages/interpreter_search.h"
-#include "supervisor/languages/program_command.h"
+#include "policies/snippet_name.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
-#include "supervisor/languages/syntax_check.h"
+#include "supervisor/languages/program_stages.h"
+#include "supervisor/languages/stage_box.h"
 
 namespace wardcase::supervisor {
 
@@ -59,34 +56,18 @@ tl::unexpected<ProgramFailure> no_content(const std::string& name, const sys::Er
   }
 }
 
-// Where the file is in the box if the workspace shows it; "" if not.
-std::string place_in_workspace(const std::string& path, const policies::Mount& workspace) {
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (error) return "";
-  const fs::path inside = real.lexically_relative(workspace.source);
-  if (inside.empty() || *inside.begin() == "..") return "";
-  return (fs::path("/box") / inside).string();
-}
-
-// The program's file in the box: the path it has there. Puts it there unless
-// the workspace shows it already.
-std::string place(const ProgramSource& source, const std::string& name, mode_t mode,
-                  sys::UniqueFd content, RunSpec& spec) {
-  const policies::Mount* workspace = find_workspace(spec);
-  if (workspace != nullptr && source.kind == Kind::file) {
-    std::string shown = place_in_workspace(source.text, *workspace);
-    if (!shown.empty()) return shown;
-  }
-  std::string path = (workspace == nullptr ? "/box/" : "/run/wardcase/") + name;
-  spec.files.push_back({path, std::move(content), mode});
-  return path;
-}
-
 sys::Result<sys::UniqueFd> open_content(const ProgramSource& source) {
   if (source.kind == Kind::file) return open_program(source.text);
   if (source.kind == Kind::code) return text_in_memory(source.text);
   return read_into_memory(STDIN_FILENO);
+}
+
+// What a program without a file is called in the box; its content may have a say in it.
+sys::Result<std::string> name_snippet(const policies::Language& language, int content) {
+  if (language.variant.name.empty()) return std::string(language.snippet_name);
+  const auto text = read_source(content, "the program");
+  if (!text) return text;
+  return std::string(policies::snippet_name(language, *text));
 }
 
 // nullptr: none was named and the file's name does not tell.
@@ -100,92 +81,6 @@ tl::expected<const policies::Language*, ProgramFailure> choose_language(
   }
   if (source.kind == Kind::file) return languages.of_file(source.text);
   return invalid("a program without a file name needs a language, one of " + languages.names(", "));
-}
-
-// What a language's program is in its box, settled step by step.
-struct Placing {
-  const ProgramSource& source;
-  const Configuration& configuration;
-  const policies::Limits& limits;  // resolved
-  unsigned host_cpus;
-  std::string name;  // of the file
-  sys::UniqueFd content;
-};
-
-// The program is what comes out of a compiler: a part puts it there.
-void compile_file(Placing placing, const policies::Language& language,
-                  const policies::Runner& runner, Job& job) {
-  CompileOrder order;
-  order.runner = runner;
-  order.language = language.name;
-  order.source = {std::move(placing.name), std::move(placing.content)};
-  order.interpreter = placing.source.interpreter;
-  order.limits = stage_limits(placing.configuration.policy, runner.compile.limits);
-  order.limits_place =
-      "[compile] of the language '" + order.language + "' (" + std::string(language.origin) + ")";
-  order.target = "/run/wardcase/" + std::string(runner.compile.output);
-  const policies::Mount* const workspace = find_workspace(job.spec);
-  if (workspace != nullptr && placing.source.kind == Kind::file) {
-    const std::string shown = place_in_workspace(placing.source.text, *workspace);
-    if (!shown.empty()) order.directory = fs::path(shown).parent_path().string().substr(4) + "/";
-  }
-  fill_command(runner.run, runner, {order.interpreter, std::nullopt, order.target, std::nullopt},
-               placing.limits, job.spec);
-  job.parts.push_back(std::make_unique<CompilePart>(std::move(order)));
-}
-
-// The check of a program's syntax: before it, or in its place.
-Filled add_check(const Placing& placing, const policies::Language& language,
-                 const policies::Runner& runner, Job& job) {
-  if (runner.check.command.empty()) {
-    const std::string reason(runner.check.refusal);
-    return invalid("'" + placing.name + "': programs in " + std::string(language.name) +
-                   " can't be checked without running them" +
-                   (reason.empty() ? "" : ": " + reason));
-  }
-  CheckOrder order;
-  order.runner = runner;
-  order.source.name = placing.name;
-  order.source.content.reset(::fcntl(placing.content.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!order.source.content.is_open()) {
-    return tl::unexpected(
-        ProgramFailure{RunStatus::setup_failed, std::nullopt, "share the program", errno});
-  }
-  order.interpreter = placing.source.interpreter;
-  order.script_suffix = fs::path(language.snippet_name).extension().string();
-  order.limits = stage_limits(placing.configuration.policy, {});
-  const policies::Mount* const workspace = find_workspace(job.spec);
-  if (workspace != nullptr && placing.source.kind == Kind::file) {
-    order.shown_at = place_in_workspace(placing.source.text, *workspace);
-  }
-  if (placing.source.validation == Validation::first) {
-    job.parts.push_back(std::make_unique<CheckPart>(std::move(order)));
-    return {};
-  }
-  if (const auto made = make_check(order, placing.host_cpus, job.spec); !made) {
-    return tl::unexpected(ProgramFailure{RunStatus::setup_failed, std::nullopt,
-                                         made.error().message(), made.error().code});
-  }
-  job.parts.push_back(std::make_unique<VerdictPart>(std::move(order)));
-  return {};
-}
-
-Filled fill_language(Placing placing, const policies::Language& language, Job& job) {
-  const policies::Runner& runner = choose_runner(language);
-  job.spec.language = language.name;
-  if (placing.source.validation != Validation::none) {
-    auto added = add_check(placing, language, runner, job);
-    if (!added || placing.source.validation == Validation::alone) return added;
-  }
-  if (!runner.compile.command.empty()) {
-    compile_file(std::move(placing), language, runner, job);
-    return {};
-  }
-  const std::string path =
-      place(placing.source, placing.name, 0644, std::move(placing.content), job.spec);
-  fill_command(runner.run, runner, {placing.source.interpreter, path, std::nullopt, std::nullopt},
-               placing.limits, job.spec);
-  return {};
 }
 
 // All but commands: the content becomes a file of the box, and argv names it.
@@ -208,12 +103,13 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
                                               "': can't tell its language; name it with -l " +
                                               languages.names("|"));
   }
-  std::string name =
-      is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
+  auto name =
+      is_file ? fs::path(source.text).filename().string() : name_snippet(*language, content->get());
+  if (!name) return no_content("-", name.error());
   if (language != nullptr) {
     auto filled = fill_language(
-        {source, configuration, limits, host_cpus, std::move(name), *std::move(content)}, *language,
-        job);
+        {source, configuration, limits, host_cpus, *std::move(name), *std::move(content)},
+        *language, job);
     if (!filled || source.validation == Validation::alone) return filled;
   } else if (source.validation != Validation::none) {
     return invalid("'" + source.text + "': its language is not known; name it with -l " +
@@ -221,7 +117,7 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
   } else {
     if (source.interpreter) spec.argv.push_back(*source.interpreter);
     const mode_t mode = runs_itself ? 0755 : 0644;
-    spec.argv.push_back(place(source, name, mode, *std::move(content), spec));
+    spec.argv.push_back(place_program(source, *name, mode, *std::move(content), spec));
   }
   spec.argv.insert(spec.argv.end(), source.arguments.begin(), source.arguments.end());
   return {};

@@ -95,8 +95,10 @@ std::string sentence_of(const SourceError& error) {
   return sentence.empty() ? error.text : sentence + ": " + error.text;
 }
 
-void tell_error(const SourceError& error, std::string_view source_name, std::string_view source,
+void tell_error(SourceError error, std::string_view source_name, std::string_view source,
                 PartFailure& failure) {
+  // Without namespaces its directory has a name of its own.
+  if (error.file.ends_with("/" + std::string(source_name))) error.file = source_name;
   failure.error = sentence_of(error);
   failure.error_message = error.text;
   if (error.line == 0 || error.file != source_name) return;
