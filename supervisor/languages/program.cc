@@ -91,6 +91,10 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
   const auto chosen = choose_language(source, languages);
   if (!chosen) return tl::unexpected(chosen.error());
   const policies::Language* const language = *chosen;
+  if (language == nullptr && source.validation != Validation::none) {
+    return invalid("'" + source.text + "': can't tell its language; name it with -l " +
+                   languages.names("|"));
+  }
   const bool is_file = source.kind == Kind::file;
   auto content = open_content(source);
   if (!content) return no_content(is_file ? source.text : "-", content.error());
@@ -111,9 +115,6 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
         {source, configuration, limits, host_cpus, *std::move(name), *std::move(content)},
         *language, job);
     if (!filled || source.validation == Validation::alone) return filled;
-  } else if (source.validation != Validation::none) {
-    return invalid("'" + source.text + "': its language is not known; name it with -l " +
-                   languages.names("|"));
   } else {
     if (source.interpreter) spec.argv.push_back(*source.interpreter);
     const mode_t mode = runs_itself ? 0755 : 0644;
