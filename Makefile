@@ -70,12 +70,13 @@ libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstati
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
 shipped := $(sort $(wildcard policies/*.toml))
+hooks := $(sort $(wildcard supervisor/languages/hooks/*))
 shipped_languages := $(sort $(wildcard policies/languages/*.toml))
 policies := $(call objects,policies/*.cc) $(addprefix $(out)/obj/policies/,shipped_policies.o shipped_languages.o)
 embed := $(call objects,policies/embed/*.cc)
 sandbox := $(call objects,sandbox/*.cc)
 supervisor := $(call objects,supervisor/config/*.cc supervisor/run/*.cc supervisor/languages/*.cc supervisor/sessions/*.cc) \
-  $(out)/obj/supervisor/agent/agent_messages.o $(out)/obj/supervisor/agent/worker_texts.o
+  $(out)/obj/supervisor/agent/agent_messages.o $(out)/obj/supervisor/agent/worker_texts.o $(out)/obj/supervisor/languages/hook_texts.o
 agent := $(filter-out $(supervisor),$(call objects,supervisor/agent/*.cc))
 workers := $(sort $(wildcard supervisor/agent/workers/*))
 main := $(out)/obj/supervisor/cli/main.o
@@ -148,7 +149,7 @@ $(layers) $(out)/libserver.a: $(out)/sources
 # These files change when another compiler or other flags are asked for, and when a
 # source comes or goes; what was made in the other way is made anew then.
 $(out)/flags: now = $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS)
-$(out)/sources: now = $(shipped) $(shipped_languages) $(sys) $(policies) $(sandbox) $(supervisor) $(agent) $(workers) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
+$(out)/sources: now = $(shipped) $(shipped_languages) $(hooks) $(sys) $(policies) $(sandbox) $(supervisor) $(agent) $(workers) $(cli) $(server_main) $(server) $(support) $(tests) $(bench) $(fuzz_names)
 $(out)/flags $(out)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(now)' | cmp -s - $@ || echo '$(now)' >$@
@@ -175,6 +176,13 @@ $(out)/obj/supervisor/agent/worker_texts.o: $(out)/worker_texts.cc Makefile $(ou
 	@mkdir -p $(@D)
 	$(call say,CXX  )$(compile) -c -o $@ $<
 
+# What is given to interpreters, too.
+$(out)/hook_texts.cc: $(hooks) packaging/embed-hooks $(out)/sources
+	@packaging/embed-hooks $(hooks) >$@
+$(out)/obj/supervisor/languages/hook_texts.o: $(out)/hook_texts.cc Makefile $(out)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX  )$(compile) -c -o $@ $<
+
 # Between clone and exec no runtime of a sanitizer may run; such kinds also differ
 # in what the compiler calls there, so that hardening is left out as well.
 ifneq ($(instrument),)
@@ -192,7 +200,7 @@ $(out)/tests/integration: $(integration)
 $(out)/tests/hostile: $(hostile)
 $(out)/tests/unlucky: $(unlucky)
 $(out)/tests/faults: $(faults)
-$(out)/tests/unit: $(out)/libserver.a
+$(out)/tests/unit: $(out)/libserver.a | $(out)/wardcase-agent
 $(addprefix $(out)/tests/,$(suites)): $(support) $(layers)
 	@mkdir -p $(@D)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %/libserver.a,$^) $(filter %.a,$^) -lgtest_main -lgtest $(libraries)

@@ -3,6 +3,7 @@
 #include "policies/policy.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wardcase::policies {
 namespace {
@@ -15,6 +16,14 @@ constexpr std::string_view kFeatures[] = {
 };
 constexpr std::size_t kStandardFeatures = 9;  // the first ones
 constexpr std::size_t kNamespaces = 6;        // of those
+
+// What people install is often larger than what they run.
+constexpr std::pair<LimitId, std::uint64_t> kInstallLimits[] = {
+    {LimitId::timeout, 300'000},
+    {LimitId::memory, 2ULL << 30},
+    {LimitId::disk, 4ULL << 30},
+    {LimitId::disk_inodes, 262'144},
+};
 
 // The names behind "@group", or the one name itself.
 sys::Result<std::vector<std::string>> expand(const Setting<std::string>& call,
@@ -31,6 +40,13 @@ sys::Result<std::vector<std::string>> expand(const Setting<std::string>& call,
                                          "'wardcase policy show groups' lists them"));
 }
 
+void set_maxima(const Policy& policy, Limits& limits) {
+  for (const LimitRow& row : limit_table()) {
+    const auto& most = policy.maxima[static_cast<std::size_t>(row.id)];
+    if (most && !most->is_built_in()) limits.set_maximum(row.id, {most->value, most->origin});
+  }
+}
+
 }  // namespace
 
 std::string_view network_name(Network network) {
@@ -45,14 +61,21 @@ std::string_view oom_answer_name(OomAnswer answer) {
   return answer == OomAnswer::go_on ? "continue" : "end_run";
 }
 
+std::string_view installer_name(Installer installer) {
+  return installer == Installer::npm ? "npm" : "pip";
+}
+
 Policy built_in_policy() {
   Policy policy;
   policy.name = {"default"};
   policy.confinement = {Confinement::namespaces};
   for (const LimitRow& row : limit_table()) {
     const auto at = static_cast<std::size_t>(row.id);
-    if (row.standard) policy.limits[at] = {row.standard};
+    if (row.standard) policy.limits[at] = policy.install.limits[at] = {row.standard};
     if (row.maximum) policy.maxima[at] = {row.maximum};
+  }
+  for (const auto& [id, value] : kInstallLimits) {
+    policy.install.limits[static_cast<std::size_t>(id)] = {value};
   }
   policy.network = {Network::none};
   policy.allowed_networks = {std::vector<Network>{Network::none, Network::host}};
@@ -75,12 +98,20 @@ std::span<const std::string_view> standard_require(Confinement confinement) {
 Limits limits_of(const Policy& policy) {
   Limits limits;
   for (const LimitRow& row : limit_table()) {
-    const auto at = static_cast<std::size_t>(row.id);
-    const auto& value = policy.limits[at];
+    const auto& value = policy.limits[static_cast<std::size_t>(row.id)];
     if (value && !value->is_built_in()) limits.set_default(row.id, value->value);
-    const auto& most = policy.maxima[at];
-    if (most && !most->is_built_in()) limits.set_maximum(row.id, {most->value, most->origin});
   }
+  set_maxima(policy, limits);
+  return limits;
+}
+
+Limits install_limits_of(const Policy& policy) {
+  Limits limits;
+  for (const LimitRow& row : limit_table()) {
+    const auto& value = policy.install.limits[static_cast<std::size_t>(row.id)];
+    if (value) limits.set_default(row.id, value->value);
+  }
+  set_maxima(policy, limits);
   return limits;
 }
 

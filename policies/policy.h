@@ -75,6 +75,24 @@ inline constexpr std::string_view kHostNetworkDanger = "host_network";
 inline constexpr std::string_view kNoNamespacesDanger = "no_namespaces";
 inline constexpr std::string_view kSyscallDanger = "syscalls.";
 
+// Whose requirements are installed by the same program, from the same kind of index.
+enum class Installer : std::uint8_t { pip, npm };
+inline constexpr std::size_t kInstallerCount = 2;
+[[nodiscard]] std::string_view installer_name(Installer installer);
+
+// Where requirements of programs come from, and what their installation may take.
+struct InstallSettings {
+  // URLs by installer: the index, and then other hosts that it refers to; all checked by
+  // parse_web_address(). Without any there is no network.
+  std::array<Maybe<std::vector<std::string>>, kInstallerCount> urls;
+  Maybe<std::vector<std::string>> find_links;  // directories of the host with wheels
+  LimitSettings limits;
+
+  [[nodiscard]] const Maybe<std::vector<std::string>>& urls_of(Installer installer) const {
+    return urls[static_cast<std::size_t>(installer)];
+  }
+};
+
 // What one file says, or several laid over each other; what it leaves open has
 // no value. built_in_policy() is complete.
 struct Policy {
@@ -87,6 +105,7 @@ struct Policy {
   LimitSettings maxima;  // nullopt in it: no maximum
   Maybe<Network> network;
   Maybe<std::vector<Network>> allowed_networks;
+  InstallSettings install;
   Maybe<OomAnswer> oom;
   Maybe<bool> execute_writable;  // false: not where the program can write
   std::vector<Setting<Mount>> mounts;
@@ -96,6 +115,7 @@ struct Policy {
   Maybe<std::vector<std::string>> openable_calls;  // calls and "@group"s for --allow-syscalls
   std::vector<Setting<std::string>> require;       // features, besides those of standard_require()
   std::vector<Setting<Variable>> environment;
+  std::vector<Setting<Variable>> preludes;  // language, absolute host path
   std::vector<Setting<Danger>> dangers;
 };
 
@@ -109,6 +129,9 @@ struct Policy {
 
 // The limits that follow: what files set as defaults, and the maxima.
 [[nodiscard]] Limits limits_of(const Policy& policy);
+
+// Those of installations, under the same maxima.
+[[nodiscard]] Limits install_limits_of(const Policy& policy);
 
 [[nodiscard]] bool has_danger(const Policy& policy, std::string_view what);
 

@@ -89,4 +89,22 @@ sys::Status read_section(const Entry& entry, std::span<const Row> rows) {
   return read_rows(entry, entry.key, rows);
 }
 
+sys::Status read_limit(const Entry& entry, const LimitRow& row, LimitSettings& place,
+                       bool is_maximum) {
+  const bool is_text = entry.node.kind == TomlNode::Kind::text;
+  const bool is_number =
+      entry.node.kind == TomlNode::Kind::integer || entry.node.kind == TomlNode::Kind::real;
+  if (!is_text && !is_number) return refused(entry, "a limit");
+  const std::string text = is_text ? entry.node.text : written(entry.node);
+  auto& setting = place[static_cast<std::size_t>(row.id)];
+  if (is_maximum && text == "none") {
+    keep(entry, setting, std::optional<std::uint64_t>());
+    return {};
+  }
+  const auto value = parse_default(row, entry.key, text);
+  if (!value) return wrong(entry, value.error().what);
+  keep(entry, setting, *value);
+  return {};
+}
+
 }  // namespace wardcase::policies

@@ -54,6 +54,10 @@ void keep(const Entry& entry, Maybe<T>& place, T value) {
 [[nodiscard]] sys::Status read_texts(const Entry& entry, std::string_view accepted,
                                      std::vector<Setting<std::string>>& place);
 
+// A limit's value: a text with its unit, or a bare number. A maximum may be "none".
+[[nodiscard]] sys::Status read_limit(const Entry& entry, const LimitRow& row, LimitSettings& place,
+                                     bool is_maximum);
+
 // Calls `read` for each element, which is named KEY[0], KEY[1] ...
 template <typename Read>
 sys::Status read_list(const Entry& entry, std::string_view accepted, Read read) {

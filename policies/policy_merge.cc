@@ -78,6 +78,16 @@ sys::Status lay_maxima(LimitSettings& under, const LimitSettings& over,
   return {};
 }
 
+// Of two settings of one name the later counts.
+void lay_names(std::vector<Setting<Variable>>& under, const std::vector<Setting<Variable>>& over) {
+  for (const Setting<Variable>& variable : over) {
+    std::erase_if(under, [&](const Setting<Variable>& earlier) {
+      return earlier.value.name == variable.value.name;
+    });
+    under.push_back(variable);
+  }
+}
+
 // Keys of a project that could only loosen, or can't be compared.
 sys::Status check_project_keys(const Policy& project) {
   const auto refuse = [](const std::string& origin, std::string_view key) {
@@ -89,9 +99,16 @@ sys::Status check_project_keys(const Policy& project) {
   if (!project.environment.empty()) {
     return refuse(project.environment.front().origin, "environment");
   }
+  if (!project.preludes.empty()) return refuse(project.preludes.front().origin, "prelude");
   if (!project.dangers.empty()) return refuse(project.dangers.front().origin, "dangerous");
   if (!project.allowed_calls.empty()) {
     return refuse(project.allowed_calls.front().origin, "syscalls.allow");
+  }
+  for (const auto& urls : project.install.urls) {
+    if (urls) return refuse(urls->origin, "network.install");
+  }
+  if (project.install.find_links) {
+    return refuse(project.install.find_links->origin, "install.find_links");
   }
   if (project.standard_answer) return refuse(project.standard_answer->origin, "syscalls.default");
   if (project.oom && project.oom->value == OomAnswer::go_on) {
@@ -138,9 +155,14 @@ sys::Status tighten(Policy& policy, Policy project) {
   if (status) {
     status = tighten_limits(policy.maxima, project.maxima, "limits.max.", /*is_maximum=*/true);
   }
+  if (status) {
+    status = tighten_limits(policy.install.limits, project.install.limits, "install.",
+                            /*is_maximum=*/false);
+  }
   if (!status) return status;
   project.limits = {};
   project.maxima = {};
+  project.install.limits = {};
   policy = lay_over(std::move(policy), project);
   return {};
 }
@@ -155,9 +177,13 @@ Policy lay_over(Policy under, const Policy& over) {
   for (std::size_t i = 0; i < kLimitCount; ++i) {
     lay(under.limits[i], over.limits[i]);
     lay(under.maxima[i], over.maxima[i]);
+    lay(under.install.limits[i], over.install.limits[i]);
   }
   lay(under.network, over.network);
   lay(under.allowed_networks, over.allowed_networks);
+  for (std::size_t i = 0; i < kInstallerCount; ++i)
+    lay(under.install.urls[i], over.install.urls[i]);
+  lay(under.install.find_links, over.install.find_links);
   lay(under.oom, over.oom);
   lay(under.execute_writable, over.execute_writable);
   lay(under.standard_answer, over.standard_answer);
@@ -167,12 +193,8 @@ Policy lay_over(Policy under, const Policy& over) {
   append(under.denied_calls, over.denied_calls);
   append(under.require, over.require);
   append(under.dangers, over.dangers);
-  for (const Setting<Variable>& variable : over.environment) {
-    std::erase_if(under.environment, [&](const Setting<Variable>& earlier) {
-      return earlier.value.name == variable.value.name;
-    });
-    under.environment.push_back(variable);
-  }
+  lay_names(under.environment, over.environment);
+  lay_names(under.preludes, over.preludes);
   return under;
 }
 

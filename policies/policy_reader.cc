@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "policies/install_keys.h"
 #include "policies/policy_entry.h"
 #include "policies/spelling.h"
 
@@ -81,25 +82,6 @@ sys::Status read_require(const Entry& entry) {
 sys::Status read_execute_writable(const Entry& entry) {
   if (entry.node.kind != TomlNode::Kind::boolean) return refused(entry, "true or false");
   keep(entry, entry.reading.policy.execute_writable, bool{entry.node.boolean});
-  return {};
-}
-
-// A value of [limits] or [limits.max]: a text with its unit, or a bare number.
-sys::Status read_limit(const Entry& entry, const LimitRow& row, LimitSettings& place,
-                       bool is_maximum) {
-  const bool is_text = entry.node.kind == TomlNode::Kind::text;
-  const bool is_number =
-      entry.node.kind == TomlNode::Kind::integer || entry.node.kind == TomlNode::Kind::real;
-  if (!is_text && !is_number) return refused(entry, "a limit");
-  const std::string text = is_text ? entry.node.text : written(entry.node);
-  auto& setting = place[static_cast<std::size_t>(row.id)];
-  if (is_maximum && text == "none") {
-    keep(entry, setting, std::optional<std::uint64_t>());
-    return {};
-  }
-  const auto value = parse_default(row, entry.key, text);
-  if (!value) return wrong(entry, value.error().what);
-  keep(entry, setting, *value);
   return {};
 }
 
@@ -231,6 +213,7 @@ constexpr Row kNetworkKeys[] = {
            [&](Network network) { keep(entry, entry.reading.policy.network, network); });
      }},
     {"allowed", read_allowed_networks},
+    {"install", read_install_urls},
 };
 
 sys::Status read_environment(const Entry& entry) {
@@ -241,6 +224,15 @@ sys::Status read_environment(const Entry& entry) {
       return wrong(value, value.key + ": not the name of a variable");
     }
     entry.reading.policy.environment.push_back({{name, value.node.text}, value.origin()});
+    return {};
+  });
+}
+
+sys::Status read_preludes(const Entry& entry) {
+  return read_table(entry, [&](const Entry& value, std::size_t index) -> sys::Status {
+    if (!value.text().starts_with('/')) return refused(value, "an absolute path of the host");
+    entry.reading.policy.preludes.push_back(
+        {{entry.node.keys[index].name, value.node.text}, value.origin()});
     return {};
   });
 }
@@ -276,9 +268,11 @@ constexpr Row kKeys[] = {
        return read_limit_table(entry, entry.reading.policy.limits, /*is_maximum=*/false);
      }},
     {"network", [](const Entry& entry) { return read_section(entry, kNetworkKeys); }},
+    {"install", read_install},
     {"mount", read_mounts},
     {"syscalls", [](const Entry& entry) { return read_section(entry, kSyscallKeys); }},
     {"environment", read_environment},
+    {"prelude", read_preludes},
     {"dangerous", [](const Entry& entry) { return read_section(entry, kDangerKeys); }},
     // The next three are a policy's alone, the last one a configuration's.
     {"name", [](const Entry& entry) { return read_text(entry, entry.reading.policy.name); }},

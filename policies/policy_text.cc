@@ -103,6 +103,21 @@ void write_network(Writer& writer, const Policy& policy) {
                [&](const auto& networks) { return one_line(networks, format); });
 }
 
+void write_install(Writer& writer, const InstallSettings& install) {
+  writer.section("[network.install]");
+  for (const Installer installer : {Installer::pip, Installer::npm}) {
+    writer.value(installer_name(installer), install.urls_of(installer),
+                 [](const auto& urls) { return one_line(urls, quoted); });
+  }
+  writer.section("[install]");
+  writer.value("find_links", install.find_links,
+               [](const auto& directories) { return one_line(directories, quoted); });
+  for (const LimitRow& row : limit_table()) {
+    writer.value(row.key, install.limits[static_cast<std::size_t>(row.id)],
+                 [&](const auto& value) { return limit_value(row, value); });
+  }
+}
+
 void write_syscalls(Writer& writer, const Policy& policy) {
   writer.value("default", policy.standard_answer,
                [](Answer answer) { return quoted(answer_name(answer)); });
@@ -142,6 +157,7 @@ std::string to_toml(const Policy& policy, Origins origins) {
   write_limits(writer, policy);
   writer.section("[network]");
   write_network(writer, policy);
+  write_install(writer, policy.install);
   for (const Setting<Mount>& mount : policy.mounts) {
     writer.section("[[mount]]");
     writer.line("source = " + quoted(mount.value.source), mount.origin);
@@ -155,6 +171,10 @@ std::string to_toml(const Policy& policy, Origins origins) {
   for (const Setting<Variable>& variable : policy.environment) {
     writer.line(quoted(variable.value.name) + " = " + quoted(variable.value.value),
                 variable.origin);
+  }
+  writer.section("[prelude]");
+  for (const Setting<Variable>& prelude : policy.preludes) {
+    writer.line(quoted(prelude.value.name) + " = " + quoted(prelude.value.value), prelude.origin);
   }
   writer.section("[dangerous]");
   write_dangers(writer, policy, /*syscalls=*/false);

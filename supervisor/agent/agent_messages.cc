@@ -82,7 +82,8 @@ FromAgent decode(std::span<const char> message) {
   std::memcpy(&kind, message.data(), sizeof kind);
   const bool is_whole = (kind == Kind::started && take(message, from.started)) ||
                         (kind == Kind::ended && take(message, from.ended)) ||
-                        (kind == Kind::everyone_gone && take(message, from.everyone_gone));
+                        (kind == Kind::everyone_gone && take(message, from.everyone_gone)) ||
+                        (kind == Kind::signalled && take(message, from.signalled));
   if (is_whole) from.kind = kind;
   return from;
 }

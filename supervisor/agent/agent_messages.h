@@ -45,6 +45,7 @@ struct FromAgent {
   Started started = {};
   Ended ended = {};
   EveryoneGone everyone_gone = {};
+  Signalled signalled = {};
 };
 [[nodiscard]] FromAgent decode(std::span<const char> message);
 

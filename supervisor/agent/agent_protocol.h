@@ -28,6 +28,7 @@ enum class Kind : std::uint32_t {
   started = 16,        // Started
   ended = 17,          // Ended
   everyone_gone = 18,  // EveryoneGone
+  signalled = 19,      // Signalled
 };
 
 // What becomes a worker's descriptors 0, 1, 2 and 3; it gets no other.
@@ -51,8 +52,9 @@ enum class Whom : std::uint32_t {
   everyone = 2,  // all in the box but its init and the agent; `id` means nothing
 };
 
-// A signal for a worker that is not there (any more) is dropped. SIGKILL for everyone is
-// answered by EveryoneGone, the ends of workers by Ended before that.
+// A signal for a worker that is not there (any more) is dropped. Answered by Signalled: what is
+// sent to the worker from then on comes after the signal. Of those for everyone only SIGKILL is
+// answered, by EveryoneGone; the ends of workers are told before that.
 struct SignalHead {
   Kind kind;
   std::uint32_t id;
@@ -67,6 +69,12 @@ struct Started {
   std::uint32_t id;
   std::int32_t pid;  // as the box counts
   std::int32_t error;
+};
+
+// The signal has been sent, or dropped.
+struct Signalled {
+  Kind kind;
+  std::uint32_t id;
 };
 
 // A worker has ended. What it started may live on.
@@ -88,6 +96,6 @@ struct EveryoneGone {
 };
 
 static_assert(sizeof(StartHead) == 16 && sizeof(SignalHead) == 16 && sizeof(Started) == 16);
-static_assert(sizeof(Ended) == 40 && sizeof(EveryoneGone) == 8);
+static_assert(sizeof(Ended) == 40 && sizeof(EveryoneGone) == 8 && sizeof(Signalled) == 8);
 
 }  // namespace wardcase::agent

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   }
   if (argc == 1) wardcase::agent::serve_workers();
   if (argc > 3 && std::strcmp(argv[1], "proxy") == 0 && std::strcmp(argv[2], "--") == 0) {
-    return wardcase::agent::run_with_proxy(argv + 3);
+    ::_exit(wardcase::agent::run_with_proxy(argv + 3));
   }
   return complain("usage: wardcase-agent [proxy -- COMMAND [ARGUMENT]...]\n");
 }

@@ -19,6 +19,10 @@ inline constexpr std::string_view kPythonWorker = "python_worker.py";
 inline constexpr std::string_view kNodeWorker = "node_worker.cjs";
 inline constexpr std::string_view kBashWorker = "bash_worker.sh";
 
+// Bash's own place in messages is the text that it was started with: this one keeps it free.
+inline constexpr std::string_view kBashBootstrap =
+    ". /run/wardcase/bash_worker.sh; eval \"$__wardcase_loop\"";
+
 [[nodiscard]] std::span<const WorkerText> worker_texts();
 
 // That of one name; empty: there is none.

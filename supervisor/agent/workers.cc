@@ -131,11 +131,16 @@ void signal_everyone(int signo) noexcept {
 
 // A worker's number stays its own as long as it is in the table: nobody else reaps it.
 void send_signal(const SignalHead& head) noexcept {
-  if (head.signo <= 0 || head.signo >= NSIG) return;
-  if (head.whom == Whom::everyone) return signal_everyone(head.signo);
+  const bool is_signal = head.signo > 0 && head.signo < NSIG;
+  if (head.whom == Whom::everyone) {
+    if (is_signal) signal_everyone(head.signo);
+    return;
+  }
   const Worker* const worker = find_by_id(head.id);
-  if (worker == nullptr) return;
-  (void)::kill(head.whom == Whom::group ? -worker->pid : worker->pid, head.signo);
+  if (worker != nullptr && is_signal) {
+    (void)::kill(head.whom == Whom::group ? -worker->pid : worker->pid, head.signo);
+  }
+  tell(Signalled{.kind = Kind::signalled, .id = head.id});
 }
 
 void obey() noexcept {

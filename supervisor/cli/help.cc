@@ -14,6 +14,7 @@
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
 #include "supervisor/cli/languages_command.h"
+#include "supervisor/cli/gc_command.h"
 #include "supervisor/cli/manual.h"
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
@@ -179,6 +180,7 @@ int help_command(std::span<const std::string> words) {
   if (verb == "check") return print_with_options(kCheckHead, check_option_table());
   if (verb == "languages") return print_languages_help();
   if (verb == "doctor") return print_with_options(kDoctorHead, doctor_option_table());
+  if (verb == "gc") return print_with_options(gc_help_head(), gc_option_table());
   if (verb == "serve") return print_with_options(kServeHead, serve_option_table());
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help") {

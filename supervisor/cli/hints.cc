@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "sandbox/sys/paths.h"
 #include "supervisor/cli/console.h"
 
 namespace wardcase::supervisor {
@@ -85,16 +86,18 @@ void add_file_names(std::string_view line, std::size_t phrase, std::vector<std::
   names.push_back(relative_name(trimmed(field.substr(field.rfind(' ') + 1), "'\"`")));
 }
 
-void add_module_names(std::string_view line, std::size_t phrase, std::vector<std::string>& names) {
-  const std::string_view module = quoted(line.substr(phrase));
+void add_module(std::string_view module, std::vector<std::string>& names) {
   const std::string top = relative_name(module.substr(0, module.find('.')));
   if (top.empty()) return;
   names.push_back(top + ".py");
   names.push_back(top);
 }
 
-void add_script_names(std::string_view line, std::size_t phrase, std::vector<std::string>& names) {
-  const std::string_view written = quoted(line.substr(phrase));
+void add_module_names(std::string_view line, std::size_t phrase, std::vector<std::string>& names) {
+  add_module(quoted(line.substr(phrase)), names);
+}
+
+void add_script(std::string_view written, std::vector<std::string>& names) {
   const std::string name = relative_name(written);
   if (name.empty()) return;
   if (written[0] != '.' && written[0] != '/') {
@@ -104,8 +107,12 @@ void add_script_names(std::string_view line, std::size_t phrase, std::vector<std
   for (const char* suffix : {"", ".js", ".mjs", ".cjs", ".json"}) names.push_back(name + suffix);
 }
 
-// The names of what a program missed, in the order of its words.
-std::vector<std::string> missed_names(std::string_view text) {
+void add_script_names(std::string_view line, std::size_t phrase, std::vector<std::string>& names) {
+  add_script(quoted(line.substr(phrase)), names);
+}
+
+// Those that its words seem to be about, in their order.
+std::vector<std::string> guessed_names(std::string_view text) {
   using AddNames = void (*)(std::string_view, std::size_t, std::vector<std::string>&);
   constexpr std::pair<std::string_view, AddNames> kPhrases[] = {
       {kMissingFile, add_file_names},
@@ -120,6 +127,19 @@ std::vector<std::string> missed_names(std::string_view text) {
       const std::size_t at = line.find(phrase);
       if (at != std::string_view::npos) add_names(line, at, names);
     }
+  }
+  return names;
+}
+
+// The names of what a program missed.
+std::vector<std::string> missed_names(const HintScene& scene) {
+  std::vector<std::string> names;
+  if (!scene.missed_module.empty()) {
+    (scene.is_python ? add_module : add_script)(scene.missed_module, names);
+  } else if (!scene.missed_path.empty()) {
+    names.push_back(relative_name(scene.missed_path));
+  } else {
+    names = guessed_names(scene.errors);
   }
   std::erase(names, "");
   return names;
@@ -139,7 +159,7 @@ std::string shell_word(const std::string& text) {
 
 std::string miss_file(const HintScene& scene) {
   if (scene.has_own_files) return "";
-  for (const std::string& name : missed_names(scene.errors)) {
+  for (const std::string& name : missed_names(scene)) {
     for (const std::string& directory : {scene.program_directory, std::string(".")}) {
       if (!scene.exists((fs::path(directory) / name).string())) continue;
       return name + " is outside the box; add --workspace " + shell_word(directory);
@@ -148,9 +168,19 @@ std::string miss_file(const HintScene& scene) {
   return "";
 }
 
+// An absolute path means the same on the host, but for what is the box's own.
+std::string miss_path(const HintScene& scene) {
+  constexpr std::string_view kOwn[] = {"/box", "/tmp", "/proc", "/sys", "/dev", "/run"};
+  const std::string path(scene.missed_path);
+  const bool is_own = std::ranges::any_of(
+      kOwn, [&](std::string_view place) { return sys::is_at_or_below(path, place); });
+  if (!path.starts_with('/') || is_own || printable(path) != path || !scene.exists(path)) return "";
+  return path + " is outside the box; add -v " + shell_word(path + ":" + path);
+}
+
 std::string miss_virtual_environment(const HintScene& scene) {
   if (!scene.is_python || scene.has_interpreter || scene.virtual_environment.empty()) return "";
-  if (!contains(scene.errors, kMissingModule)) return "";
+  if (scene.missed_module.empty() && !contains(scene.errors, kMissingModule)) return "";
   const std::string interpreter = scene.virtual_environment + "/bin/python";
   if (!scene.exists(interpreter)) return "";
   return "your virtual environment is outside the box; add --interpreter " +
@@ -170,10 +200,7 @@ std::string miss_stdin(const HintScene& scene) {
 
 // From what is said most clearly to what is only likely.
 constexpr std::string (*kRecognisers[])(const HintScene&) = {
-    miss_file,
-    miss_virtual_environment,
-    miss_network,
-    miss_stdin,
+    miss_file, miss_path, miss_virtual_environment, miss_network, miss_stdin,
 };
 
 bool exists_on_host(const std::string& path) {
@@ -199,13 +226,15 @@ std::string directory_of(const ProgramSource& source) {
 
 }  // namespace
 
-HintScene scene_of(const RunOptions& options, bool is_python, std::string_view errors) {
+HintScene scene_of(const RunOptions& options, const RunRecord& record, std::string_view errors) {
   HintScene scene;
+  scene.missed_module = record.missed_module;
+  scene.missed_path = record.missed_path;
   scene.errors = errors.substr(errors.size() - std::min(errors.size(), kHintTailBytes));
   scene.program_directory = directory_of(options.source);
   scene.has_own_files =
       std::ranges::find(options.mounts, "/box", &policies::Mount::target) != options.mounts.end();
-  scene.is_python = is_python;
+  scene.is_python = record.language == "python";
   scene.has_interpreter = options.source.interpreter.has_value();
   const auto& allowed = options.configuration.policy.allowed_networks->value;
   scene.may_use_network = options.network == policies::Network::none &&

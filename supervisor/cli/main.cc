@@ -13,6 +13,7 @@
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
+#include "supervisor/cli/gc_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/policy_command.h"
@@ -46,6 +47,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "policy") return supervisor::policy_command(rest);
   if (verb == "config") return supervisor::config_command(rest);
   if (verb == "explain") return supervisor::explain_command(rest);
+  if (verb == "gc") return supervisor::gc_command(rest);
   if (verb == "serve") return supervisor::serve_command(rest);
   if (verb == "session") return supervisor::session_command(rest);
   if (verb == "exec") return supervisor::exec_command(rest);

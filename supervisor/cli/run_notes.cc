@@ -38,6 +38,9 @@ RunRecord without_output(RunRecord record) {
     kept->truncated = kept->bytes != 0;
   }
   record.output.clear();
+  if (record.error_message) record.error_message = "";
+  record.traceback.reset();
+  record.result.reset();
   return record;
 }
 

@@ -58,6 +58,16 @@ std::vector<OptionRow> program_options() {
       {"interpreter", "", "PATH", "run the program by this interpreter of the host", kProgram,
        "If it is not below /usr, its prefix (the directory above the one it is in) is shown "
        "read-only in the box; a virtual environment works as well."},
+      {"requirement", "", "SPEC",
+       "install this for the program, as numpy or numpy==1.26; may be repeated", kProgram,
+       "Of Python by pip, of JavaScript by npm, from where network.install and "
+       "install.find_links of the policy say, in a box of its own; the program sees it "
+       "read-only. What was installed once is kept: see wardcase gc."},
+      {"requirements", "", "FILE",
+       "install what a requirements.txt or package.json lists; may be repeated", kProgram,
+       "A Python program's own list (dependencies in its head, PEP 723) is installed as well."},
+      {"prelude", "", "FILE", "run FILE before the program, in the same interpreter", kProgram,
+       "See PRELUDES."},
       {"env", "e", "NAME[=VALUE]", "set a variable, or copy the caller's; may be repeated",
        kProgram, "Nothing else of the caller's environment reaches the program."},
       {"env-file", "", "FILE", "set variables from lines of NAME=VALUE; # begins a comment",

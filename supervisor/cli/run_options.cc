@@ -121,6 +121,7 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
   auto operands = line.operands();
   const std::string* code = line.last("code");
   if (const std::string* language = line.last("language")) source.language = *language;
+  if (const std::string* path = line.last("prelude")) source.prelude = *path;
   if (code != nullptr) {
     source.kind = ProgramSource::Kind::code;
     source.text = *code;
@@ -136,6 +137,10 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
     operands = operands.subspan(1);
   }
   source.arguments.assign(operands.begin(), operands.end());
+  const auto needed = line.all("requirement");
+  source.requirements.words.assign(needed.begin(), needed.end());
+  const auto lists = line.all("requirements");
+  source.requirements.files.assign(lists.begin(), lists.end());
 
   using Kind = ProgramSource::Kind;
   if (line.has("validate")) source.validation = Validation::alone;
@@ -143,6 +148,7 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
     if (line.has("validate")) return wrong("--validate: has no meaning with -- COMMAND");
     if (source.arguments.empty()) return wrong("run: -- is followed by nothing; write -- COMMAND");
     if (source.language) return wrong("--language: has no meaning with -- COMMAND; leave it out");
+    if (source.prelude) return wrong("--prelude: has no meaning with -- COMMAND; leave it out");
     if (source.interpreter) {
       return wrong("--interpreter: has no meaning with -- COMMAND; use -v to show a directory");
     }
@@ -245,7 +251,7 @@ sys::Status refuse_planted_links(const CommandLine& line, const RunOptions& opti
   if (options.source.kind == ProgramSource::Kind::file) {
     named.push_back({"run", options.source.text});
   }
-  for (const char* flag : {"stdin", "env-file", "save-output", "out", "meta"}) {
+  for (const char* flag : {"stdin", "env-file", "save-output", "out", "meta", "requirements"}) {
     for (const std::string& path : line.all(flag)) named.push_back({flag, path});
   }
   for (const NamedFile& file : options.files) named.push_back({"file " + file.name, file.path});

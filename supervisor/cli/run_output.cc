@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "supervisor/cli/hints.h"
+#include "supervisor/run/refused_calls.h"
 
 namespace wardcase::supervisor {
 
@@ -97,8 +98,11 @@ void RunOutput::on_output(Stream stream, std::string_view bytes) {
 
 void RunOutput::on_end(const RunRecord& record) {
   record_ = record;
-  if (record_->hint.empty() && record.status == RunStatus::exited && !record.success()) {
-    record_->hint = find_hint(scene_of(options_, record.language == "python", error_tail_));
+  // We know more than the library: what there is on the host.
+  const bool is_refusal = !record.hint.empty() && record.hint == hint_of_refusal(record);
+  if (record.status == RunStatus::exited && !record.success() && !is_refusal) {
+    std::string hint = find_hint(scene_of(options_, record, error_tail_));
+    if (!hint.empty()) record_->hint = std::move(hint);
   }
   if (record_->hint.empty()) record_->hint = record.left_out;
   if (saved_output_) saved_ = saved_output_->status();

@@ -42,13 +42,12 @@ std::string explain_memory(const RunRecord& record) {
   if (record.memory_peak_bytes) {
     text += ", peak " + policies::format_size(*record.memory_peak_bytes);
   }
-  return text + " (raise with -m)";
+  return text;
 }
 
 std::string explain_output(const RunRecord& record) {
   return "output limit reached: " + limit_text(record, LimitId::output) + " a stream, " +
-         policies::format_size(std::max(record.out.bytes, record.err.bytes)) +
-         " written; raise with --output-limit";
+         policies::format_size(std::max(record.out.bytes, record.err.bytes)) + " written";
 }
 
 std::string explain_signal(const RunRecord& record) {
@@ -61,22 +60,20 @@ std::string explain_end(const RunRecord& record) {
   switch (record.status) {
     case RunStatus::exited:
     case RunStatus::running:
-      return "";
+      return record.error;  // of a prelude, or none
     case RunStatus::timeout:
-      return "time limit reached " + times(record) + "; raise with --timeout";
+      return "time limit reached " + times(record);
     case RunStatus::cpu_time:
-      return "cpu time limit reached " + times(record) + "; raise with --cpu-time";
+      return "cpu time limit reached " + times(record);
     case RunStatus::idle:
-      return "nothing was written for " + limit_text(record, LimitId::idle_timeout) +
-             "; raise with --idle-timeout";
+      return "nothing was written for " + limit_text(record, LimitId::idle_timeout);
     case RunStatus::oom:
       return explain_memory(record);
     case RunStatus::output_limit:
       return explain_output(record);
     case RunStatus::disk_limit:
-      if (record.signal != SIGXFSZ) return record.error + "; raise with --disk";
-      return "file size limit reached (" + limit_text(record, LimitId::file_size) +
-             "); raise with --file-size";
+      if (record.signal != SIGXFSZ) return record.error;
+      return "file size limit reached (" + limit_text(record, LimitId::file_size) + ")";
     case RunStatus::signaled:
       return record.error.empty() ? explain_signal(record) : record.error;
     case RunStatus::stopped:

@@ -7,6 +7,7 @@
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/explain_command.h"
+#include "supervisor/cli/gc_command.h"
 #include "supervisor/cli/help.h"
 #include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/policy_command.h"
@@ -57,6 +58,10 @@ std::span<const Verb> verb_table() {
        "tell which languages this host can run, and what the others lack",
        {},
        languages_option_table},
+      {"gc",
+       "remove installed requirements and compiled programs that were not used for long",
+       {},
+       gc_option_table},
       {"doctor",
        "try each thing that a box needs on this host, and say what to fix",
        {},

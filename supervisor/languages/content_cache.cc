@@ -57,6 +57,11 @@ std::vector<std::string> builds_in(const std::string& directory) {
   return names;
 }
 
+std::string hash_of_build(std::string_view name) {
+  name.remove_prefix(kBuilding.size());
+  return std::string(name.substr(0, name.find('.')));
+}
+
 bool is_named(int fd, const std::string& path) {
   struct stat held = {};
   struct stat named = {};
@@ -141,8 +146,7 @@ sys::Result<std::optional<CacheBuild>> ContentCache::build(const std::string& ha
 void ContentCache::sweep(const std::string& held) const {
   const Clock::time_point until = Clock::now() + kSweepTime;
   for (const std::string& name : builds_in(path_)) {
-    const std::string_view rest = std::string_view(name).substr(kBuilding.size());
-    const std::string hash(rest.substr(0, rest.find('.')));
+    const std::string hash = hash_of_build(name);
     if (hash == held) {
       (void)remove_all(path_ + "/" + name, until);
       continue;
@@ -150,6 +154,72 @@ void ContentCache::sweep(const std::string& held) const {
     const auto lock = sandbox::StateLock::acquire(path_, hash + std::string(kLock));
     if (lock) (void)remove_all(path_ + "/" + name, until);
   }
+}
+
+sys::Result<std::optional<ContentCache>> ContentCache::open_existing(const std::string& kind) {
+  auto place = open_cache(kind, Missing::is_error);
+  if (!place && place.error().code == ENOENT) return std::nullopt;
+  if (!place) return tl::unexpected(std::move(place).error().while_doing("cache"));
+  return ContentCache(std::move(place->path));
+}
+
+std::vector<std::string> ContentCache::entries() const {
+  std::vector<std::string> names;
+  for (const unsigned char type : {DT_REG, DT_DIR}) {
+    for (std::string& name : sys::list_directory(path_, type)) {
+      if (!name.ends_with(kLock)) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+// Whoever uses it has it locked as shared; whoever looks for it now takes it for gone.
+sys::Result<sys::UniqueFd> ContentCache::lock_alone(const std::string& hash) const {
+  const std::string path = path_ + "/" + hash;
+  auto fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!fd && fd.error().code == ENOENT) return sys::UniqueFd();
+  if (!fd) return fd;
+  if (::flock(fd->get(), LOCK_EX | LOCK_NB) == 0 && is_named(fd->get(), path)) return fd;
+  return sys::UniqueFd();
+}
+
+sys::Result<bool> ContentCache::is_free(const std::string& hash) const {
+  return lock_alone(hash).map([](const sys::UniqueFd& fd) { return fd.is_open(); });
+}
+
+// Under a name of what is being made, so that if we are killed the next build removes the rest.
+sys::Result<bool> ContentCache::remove(const std::string& hash) const {
+  const auto locked = lock_alone(hash);
+  if (!locked) return tl::unexpected(locked.error());
+  if (!locked->is_open()) return false;
+  const std::string away = path_ + "/" + std::string(kBuilding) + hash + make_id(".");
+  if (::rename((path_ + "/" + hash).c_str(), away.c_str()) < 0) {
+    return tl::unexpected(failed("remove", path_ + "/" + hash));
+  }
+  if (remove_all(away, Clock::time_point::max())) return true;
+  return tl::unexpected(sys::plain_error("'" + away + "' can't be removed"));
+}
+
+std::vector<std::string> ContentCache::leftovers() const {
+  std::vector<std::string> names;
+  for (std::string& name : builds_in(path_)) {
+    const auto lock = sandbox::StateLock::acquire(path_, hash_of_build(name) + std::string(kLock));
+    if (lock) names.push_back(std::move(name));
+  }
+  for (std::string& name : sys::list_directory(path_, DT_REG)) {
+    if (!name.ends_with(kLock)) continue;
+    auto lock = sandbox::StateLock::take_over(path_, name);
+    if (!lock) continue;
+    lock->leave();
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool ContentCache::remove_leftover(const std::string& name) const {
+  if (name.ends_with(kLock)) return sandbox::StateLock::take_over(path_, name).has_value();
+  const auto lock = sandbox::StateLock::acquire(path_, hash_of_build(name) + std::string(kLock));
+  return lock && remove_all(path_ + "/" + name, Clock::time_point::max());
 }
 
 CacheClaim::CacheClaim(EventLoop& loop, ContentCache cache, std::string hash)

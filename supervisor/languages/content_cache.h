@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sandbox/state_lock.h"
 #include "sandbox/sys/error.h"
@@ -58,6 +59,8 @@ class ContentCache {
   // Makes the directory where it is missing. Fails where it, or one above, is not the caller's
   // own or is open to others: what lies in it is run.
   static sys::Result<ContentCache> open(const std::string& kind);
+  // Makes nothing; nullopt: nothing was ever kept there.
+  static sys::Result<std::optional<ContentCache>> open_existing(const std::string& kind);
 
   // nullopt: there is none. It is noted as used now (its time of modification).
   [[nodiscard]] sys::Result<std::optional<CacheEntry>> find(const std::string& hash) const;
@@ -66,9 +69,21 @@ class ContentCache {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  // For whoever collects what is old (cache_collection.h): the hashes of all entries.
+  [[nodiscard]] std::vector<std::string> entries() const;
+  // False: somebody uses it.
+  [[nodiscard]] sys::Result<bool> is_free(const std::string& hash) const;
+  // Removes an entry, if it is free; false: it is not.
+  [[nodiscard]] sys::Result<bool> remove(const std::string& hash) const;
+  // The names of what builds left that were killed, and of their locks.
+  [[nodiscard]] std::vector<std::string> leftovers() const;
+  // Removes one of them. False: somebody builds there again, or it can't be removed.
+  [[nodiscard]] bool remove_leftover(const std::string& name) const;
+
  private:
   explicit ContentCache(std::string path) : path_(std::move(path)) {}
   void sweep(const std::string& held) const;
+  [[nodiscard]] sys::Result<sys::UniqueFd> lock_alone(const std::string& hash) const;
 
   std::string path_;
 };

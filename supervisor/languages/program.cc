@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "policies/snippet_name.h"
+#include "supervisor/languages/error_report.h"
+#include "supervisor/languages/interpreter_hook.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
 #include "supervisor/languages/program_stages.h"
@@ -73,6 +75,7 @@ sys::Result<std::string> name_snippet(const policies::Language& language, int co
 // nullptr: none was named and the file's name does not tell.
 tl::expected<const policies::Language*, ProgramFailure> choose_language(
     const ProgramSource& source, const policies::LanguageSet& languages) {
+  if (source.kind == Kind::command) return nullptr;
   if (source.language) {
     const policies::Language* language = languages.find(*source.language);
     if (language != nullptr) return language;
@@ -83,14 +86,29 @@ tl::expected<const policies::Language*, ProgramFailure> choose_language(
   return invalid("a program without a file name needs a language, one of " + languages.names(", "));
 }
 
+// What has to be installed for it. A command's language is that of the interpreter it names.
+Filled add_install(const ProgramSource& source, const policies::Policy& policy,
+                   std::string_view language, int program, const std::string& name, Job& job) {
+  const auto installer = installer_of(language);
+  auto needed = collect_requirements(source.requirements, installer, program, name);
+  if (!needed) return invalid(needed.error().message());
+  if (needed->empty()) return {};
+  job.parts.push_back(std::make_unique<InstallPart>(*installer, *std::move(needed), policy));
+  return {};
+}
+
+std::string language_of_command(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  if (name.starts_with("python")) return "python";
+  return name == "node" || name == "nodejs" ? "javascript" : "";
+}
+
 // All but commands: the content becomes a file of the box, and argv names it.
-Filled fill_file(const ProgramSource& source, const Configuration& configuration,
-                 const policies::Limits& limits, unsigned host_cpus, Job& job) {
+Filled fill_file(const ProgramSource& source, const policies::Language* language,
+                 const Configuration& configuration, const policies::Limits& limits,
+                 unsigned host_cpus, Job& job) {
   RunSpec& spec = job.spec;
   const policies::LanguageSet& languages = configuration.languages;
-  const auto chosen = choose_language(source, languages);
-  if (!chosen) return tl::unexpected(chosen.error());
-  const policies::Language* const language = *chosen;
   if (language == nullptr && source.validation != Validation::none) {
     return invalid("'" + source.text + "': can't tell its language; name it with -l " +
                    languages.names("|"));
@@ -110,11 +128,22 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
   auto name =
       is_file ? fs::path(source.text).filename().string() : name_snippet(*language, content->get());
   if (!name) return no_content("-", name.error());
+  const std::size_t parts = job.parts.size();
+  if (source.validation != Validation::alone) {
+    auto added = add_install(source, configuration.policy,
+                             language != nullptr ? language->name : std::string_view(),
+                             content->get(), *name, job);
+    if (!added) return added;
+  }
+  const std::size_t installs = job.parts.size() - parts;
   if (language != nullptr) {
     auto filled = fill_language(
         {source, configuration, limits, host_cpus, *std::move(name), *std::move(content)},
         *language, job);
     if (!filled || source.validation == Validation::alone) return filled;
+    // What can't be right needs nothing installed.
+    const auto first = job.parts.begin() + static_cast<std::ptrdiff_t>(parts);
+    std::rotate(first, first + static_cast<std::ptrdiff_t>(installs), job.parts.end());
   } else {
     if (source.interpreter) spec.argv.push_back(*source.interpreter);
     const mode_t mode = runs_itself ? 0755 : 0644;
@@ -166,6 +195,12 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
                     const std::vector<std::string>& variables, unsigned host_cpus, Job& job) {
   const policies::LanguageSet& languages = configuration.languages;
   RunSpec& spec = job.spec;
+  const auto chosen = choose_language(source, languages);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const policies::Language* const language = *chosen;
+  if (language != nullptr) {
+    if (auto met = meet_needs(*language, spec); !met) return met;
+  }
   policies::Limits limits = spec.limits;
   if (auto known = limits.resolve(host_cpus,
                                   /*captured=*/spec.capture == Capture::keep);
@@ -177,7 +212,11 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
   if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
-  } else if (auto filled = fill_file(source, configuration, limits, host_cpus, job); !filled) {
+    const std::string named = language_of_command(spec.argv.front());
+    auto added = add_install(source, configuration.policy, named, /*program=*/-1, "", job);
+    if (!added) return added;
+  } else if (auto filled = fill_file(source, language, configuration, limits, host_cpus, job);
+             !filled) {
     return filled;
   }
   // A snippet is put beside the workspace, but means to import what is in it.
@@ -185,6 +224,12 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
     set_variable(spec.environment, "PYTHONPATH=/box");
   }
   set_variables(spec.environment, variables);
+  if (source.validation == Validation::alone) return {};  // it has an interpreter of its own
+  auto prelude = open_prelude(source, configuration, language);
+  if (!prelude) return tl::unexpected(std::move(prelude).error());
+  // Last: what it adds to argv and environment stands before what other parts do.
+  job.parts.push_back(std::make_unique<ErrorReport>(
+      language == nullptr ? nullptr : find_hook(language->hook), *std::move(prelude)));
   return {};
 }
 

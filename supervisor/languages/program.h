@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "supervisor/config/config.h"
+#include "supervisor/languages/install_part.h"
 #include "supervisor/languages/job.h"
+#include "supervisor/languages/prelude.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {
@@ -35,6 +37,8 @@ struct ProgramSource {
   std::vector<std::string> arguments;
   std::optional<std::string> language;     // name or alias; code and standard_input need one
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
+  RequirementSource requirements;
+  std::optional<std::string> prelude;      // a host path, opened with the caller's rights
   Validation validation = Validation::none;
 };
 

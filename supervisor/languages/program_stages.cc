@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -24,6 +25,14 @@ namespace {
 
 using Filled = tl::expected<void, ProgramFailure>;
 using Kind = ProgramSource::Kind;
+
+void raise_default(policies::LimitId id, const std::optional<std::uint64_t>& need,
+                   policies::Limits& limits) {
+  const auto has = limits.get(id);
+  if (!need || !has || *has >= *need || limits.is_required(id)) return;
+  const auto& most = limits.maximum(id).value;
+  limits.set_default(id, most ? std::min(*need, *most) : *need);
+}
 
 tl::unexpected<ProgramFailure> setup_failed(const sys::Error& error) {
   return tl::unexpected(
@@ -98,6 +107,20 @@ Filled add_check(const Placing& placing, const policies::Language& language,
 }
 
 }  // namespace
+
+tl::expected<void, ProgramFailure> meet_needs(const policies::Language& language, RunSpec& spec) {
+  raise_default(policies::LimitId::memory, language.needs.memory, spec.limits);
+  raise_default(policies::LimitId::pids, language.needs.pids, spec.limits);
+  for (const std::string_view call : language.allow_syscalls) {
+    auto opened = policies::open_call(spec.syscalls, std::string(call), spec.policy);
+    if (opened) continue;
+    return tl::unexpected(ProgramFailure{RunStatus::invalid_request, std::nullopt,
+                                         "the language '" + std::string(language.name) + "' (" +
+                                             std::string(language.origin) + ") needs '" +
+                                             std::string(call) + "': " + opened.error().message()});
+  }
+  return {};
+}
 
 std::string place_program(const ProgramSource& source, const std::string& name, mode_t mode,
                           sys::UniqueFd content, RunSpec& spec) {

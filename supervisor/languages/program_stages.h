@@ -24,6 +24,11 @@ struct Placing {
   sys::UniqueFd content;
 };
 
+// Raises defaults of limits that are below what the language needs, and has the system calls that
+// it needs let through, as far as the policy lets them.
+[[nodiscard]] tl::expected<void, ProgramFailure> meet_needs(const policies::Language& language,
+                                                            RunSpec& spec);
+
 // Fills in the parts of `job` and what its spec executes, all but the program's own arguments.
 [[nodiscard]] tl::expected<void, ProgramFailure> fill_language(Placing placing,
                                                                const policies::Language& language,

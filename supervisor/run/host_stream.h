@@ -62,6 +62,9 @@ class StdinPump {
   StdinPump& operator=(const StdinPump&) = delete;
   virtual ~StdinPump() = default;
 
+  // The sink, borrowed, as long as it is open and nothing waits to be passed on; else -1.
+  [[nodiscard]] virtual int idle_sink() const = 0;
+
  protected:
   StdinPump() = default;
 };

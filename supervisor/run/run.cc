@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "sandbox/input_wait.h"
 #include "sandbox/sys/random.h"
 #include "supervisor/run/run_state.h"
 
@@ -37,6 +38,16 @@ std::optional<std::vector<DeniedCall>> Run::denied_calls() const {
 }
 
 int Run::box_directory() const { return impl_->work_directory(); }
+std::optional<bool> Run::is_waiting_for_input() const {
+  const int sink = impl_->stdin_pump != nullptr ? impl_->stdin_pump->idle_sink() : -1;
+  return sink < 0 ? false : is_waiting_for_input(sink);
+}
+
+std::optional<bool> Run::is_waiting_for_input(int pipe) const {
+  if (!impl_->is_exec_confirmed || impl_->box.init < 0) return std::nullopt;
+  return sandbox::is_input_awaited(impl_->box.init, pipe);
+}
+
 sandbox::ProcessTree Run::processes() const { return impl_->tree(); }
 const RunRecord& Run::record_so_far() const { return impl_->record; }
 

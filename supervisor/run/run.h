@@ -105,6 +105,11 @@ class Run {
   [[nodiscard]] std::optional<std::vector<DeniedCall>> denied_calls() const;
   // The directory of /box; -1: there is none. Borrowed.
   [[nodiscard]] int box_directory() const;
+  // Whether the program, or one that it started, waits for input on its stdin that has not come
+  // yet; nullopt: it can't be known (sandbox/input_wait.h).
+  [[nodiscard]] std::optional<bool> is_waiting_for_input() const;
+  // The same of a pipe of the caller's own, by either end of it.
+  [[nodiscard]] std::optional<bool> is_waiting_for_input(int pipe) const;
   // Its processes; what it refers to is the Run's.
   [[nodiscard]] sandbox::ProcessTree processes() const;
   // Whose files are the box's own, as the host counts.

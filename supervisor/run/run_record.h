@@ -140,11 +140,13 @@ struct RunRecord {
   std::optional<StageRecord> compile;
   std::optional<StageRecord> install;
   // Not part of the JSON:
-  std::string left_out;     // of the artifacts: a sentence, "" for nothing; or it is the hint
-  std::string not_brought;  // an artifact that could not be copied, and why
-  int stop_signal = 0;      // status stopped: the signal we got
-  std::string error;        // one sentence, "" on success
-  std::string hint;         // one next step, or ""
+  std::string left_out;       // of the artifacts: a sentence, "" for nothing; or it is the hint
+  std::string not_brought;    // an artifact that could not be copied, and why
+  std::string missed_module;  // what the exception was about
+  std::string missed_path;
+  int stop_signal = 0;  // status stopped: the signal we got
+  std::string error;    // one sentence, "" on success
+  std::string hint;     // one next step, or ""
 
   [[nodiscard]] bool success() const { return status == RunStatus::exited && exit_code == 0; }
 };

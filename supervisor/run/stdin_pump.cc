@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 // One chunk a turn of the loop: read, then written; nothing is read while bytes of
 // the last chunk still wait for room in the program's pipe.
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ class ChunkPump final : public StdinPump {
   ~ChunkPump() override { close(); }
 
   [[nodiscard]] sys::Status start();
+  [[nodiscard]] int idle_sink() const override;
 
  private:
   void read_chunk();
@@ -80,6 +82,12 @@ void ChunkPump::read_on() {
   }
   loop_.cancel(next_read_);
   next_read_ = loop_.at(Clock::now(), [this] { read_chunk(); });
+}
+
+int ChunkPump::idle_sink() const {
+  pollfd source = {source_.fd.get(), POLLIN, 0};
+  const bool has_more = !kept_.empty() || ::poll(&source, 1, 0) != 0;
+  return sink_.is_open() && !has_more ? sink_.get() : -1;
 }
 
 void ChunkPump::read_chunk() {

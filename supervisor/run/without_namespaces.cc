@@ -59,11 +59,20 @@ void translate_argument(const RunSpec& spec, const Places& places, std::string& 
   if (is_ours) translate(spec, places, argument);
 }
 
+// A value may be a list of paths, as PATH's.
 void translate_value(const RunSpec& spec, const Places& places, std::string& variable) {
-  const std::size_t begin = variable.find('=') + 1;
-  std::string value = variable.substr(begin);
-  translate(spec, places, value);
-  variable = variable.substr(0, begin) + value;
+  std::size_t begin = variable.find('=') + 1;
+  std::string translated = variable.substr(0, begin);
+  while (true) {
+    const std::size_t end = std::min(variable.find(':', begin), variable.size());
+    std::string path = variable.substr(begin, end - begin);
+    translate(spec, places, path);
+    translated += path;
+    if (end == variable.size()) break;
+    translated += ':';
+    begin = end + 1;
+  }
+  variable = std::move(translated);
 }
 
 // What a missing namespace leaves open, and what holds it instead.

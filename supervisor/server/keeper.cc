@@ -62,7 +62,6 @@ void Keeper::extend(std::chrono::milliseconds ttl) { expires_at_ = Clock::now() 
 void Keeper::accept() {
   sys::UniqueFd socket(::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket.is_open() || clients_.size() >= kMostClients || !is_ours(socket.get())) return;
-  touch();
   auto client = std::make_unique<KeeperClient>(*this);
   if (client->open(std::move(socket))) clients_.emplace(client.get(), std::move(client));
 }
@@ -71,7 +70,6 @@ void Keeper::forget(KeeperClient& client) {
   std::erase_if(listeners_, [&](const auto& entry) { return entry.second == &client; });
   auto node = clients_.extract(&client);
   if (node.empty()) return;
-  touch();
   loop_.post([gone = std::shared_ptr<KeeperClient>(std::move(node.mapped()))] {});
 }
 

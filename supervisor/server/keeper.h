@@ -43,6 +43,8 @@ class Keeper : private ExecObserver {
   [[nodiscard]] EventLoop& loop() { return loop_; }
   [[nodiscard]] const KeeperOptions& options() const { return options_; }
   [[nodiscard]] std::size_t cpus() const { return host_.cpus().size(); }
+  // Somebody uses the session.
+  void touch() { last_used_ = Clock::now(); }
   // From now on, it lives so long.
   void extend(std::chrono::milliseconds ttl);
   [[nodiscard]] Clock::time_point expires_at() const { return expires_at_; }
@@ -65,7 +67,6 @@ class Keeper : private ExecObserver {
   void look_around();
   void on_closed();
   void end_when_told(Clock::time_point latest);
-  void touch() { last_used_ = Clock::now(); }
   [[nodiscard]] KeeperClient* listener_of(const std::string& id);
 
   EventLoop& loop_;

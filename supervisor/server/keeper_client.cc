@@ -92,6 +92,7 @@ void KeeperClient::begin(KeeperRequest request) {
   request_ = request;
   const std::string& op = request.op;
   Session& session = keeper_.session();
+  if (op != "state" && op != "logs") keeper_.touch();
   if (op == "exec") return begin_exec(std::move(request));
   if (op == "state") return tell_state();
   if (op == "logs") return tell_logs(request);
@@ -230,6 +231,7 @@ void KeeperClient::tell_state() {
                  member("language", to_json_text(spec.default_language)) +
                  member("state", state.running.empty() ? "idle" : "running") +
                  member("running", to_json_text(state.running)) + member("queued", state.queued) +
+                 member("keeper_pid", ::getpid()) +
                  member("made_with", to_json_text(spec.made_with)) +
                  member("interpreters", interpreters) + member("processes", state.processes) +
                  member("cpu_ms", state.usage.cpu.count() / 1000) +

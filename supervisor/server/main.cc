@@ -9,6 +9,7 @@
 //   wardcase-server scope SOCKET PID               see user_manager.h
 //   wardcase-server make-ids USER [FIRST COUNT]    as root: see id_pools.h
 //   wardcase-server drop-ids USER
+//   wardcase-server resolve HOST                   its addresses, one a line
 #include <charconv>
 #include <exception>
 #include <iostream>
@@ -20,6 +21,7 @@
 
 #include "supervisor/cli/process_start.h"
 #include "supervisor/server/id_pools.h"
+#include "supervisor/server/name_resolver.h"
 #include "supervisor/server/serve.h"
 #include "supervisor/server/session_new.h"
 #include "supervisor/server/user_manager.h"
@@ -57,6 +59,12 @@ Status make_ids(Words words) {
 }
 
 Status drop_ids(Words words) { return wardcase::supervisor::drop_ids(words[0]); }
+
+Status resolve(Words words) {
+  return wardcase::supervisor::resolve_name(words[0]).map([](const auto& addresses) {
+    for (const std::string& address : addresses) std::cout << address << '\n';
+  });
+}
 
 int serve(Words words) {
   const auto settled = wardcase::supervisor::settle_what_was_inherited();
@@ -100,6 +108,7 @@ int main(int argc, char** argv) {
     return tell(verb, make_ids(words));
   }
   if (verb == "drop-ids" && words.size() == 1) return tell(verb, drop_ids(words));
+  if (verb == "resolve" && words.size() == 1) return tell(verb, resolve(words));
   std::cerr << "wardcase-server: is called by wardcase; see wardcase(1)\n";
   return kFailed;
 }

@@ -44,7 +44,9 @@ sys::Status AgentLink::start(const agent::StartRequest& request,
 
 sys::Status AgentLink::signal(std::uint32_t id, int signo, agent::Whom whom) {
   const agent::SignalHead head = {agent::Kind::signal, id, signo, whom};
-  return agent::send_message(socket_.get(), agent::bytes_of(head));
+  auto sent = agent::send_message(socket_.get(), agent::bytes_of(head));
+  if (sent && whom != agent::Whom::everyone) ++signals_under_way_;
+  return sent;
 }
 
 void AgentLink::close() {
@@ -69,6 +71,9 @@ void AgentLink::on_message(const agent::FromAgent& message) {
       return events_.on_started(message.started);
     case agent::Kind::ended:
       return events_.on_ended(message.ended);
+    case agent::Kind::signalled:
+      if (signals_under_way_ > 0 && --signals_under_way_ == 0) events_.on_signalled();
+      return;
     case agent::Kind::everyone_gone:
       return events_.on_everyone_gone(message.everyone_gone);
     default:

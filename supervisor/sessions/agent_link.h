@@ -22,6 +22,7 @@ class AgentLink {
   struct Events {
     std::function<void(const agent::Started&)> on_started;
     std::function<void(const agent::Ended&)> on_ended;
+    std::function<void()> on_signalled;  // no signal is under way any more
     std::function<void(const agent::EveryoneGone&)> on_everyone_gone;
     // The agent has gone or makes no sense; told once, and the box is of no use any more.
     std::function<void(const std::string& why)> on_closed;
@@ -39,6 +40,8 @@ class AgentLink {
                                   const std::array<int, agent::kStartDescriptors>& descriptors);
   // Fails only where the agent takes nothing any more.
   [[nodiscard]] sys::Status signal(std::uint32_t id, int signo, agent::Whom whom);
+  // A signal may still arrive, and would hit whatever has been begun meanwhile.
+  [[nodiscard]] bool is_signalling() const { return signals_under_way_ > 0; }
   void close();
 
  private:
@@ -49,6 +52,7 @@ class AgentLink {
   EventLoop& loop_;
   Events events_;
   sys::UniqueFd socket_;
+  int signals_under_way_ = 0;
 };
 
 }  // namespace wardcase::supervisor

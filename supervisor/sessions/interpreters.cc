@@ -18,10 +18,16 @@ struct Script {
   std::string_view file;
 };
 constexpr Script kScripts[] = {
-    {"python", "python_worker.py"}, {"node", "node_worker.cjs"}, {"bash", "bash_worker.sh"}};
+    {"python", agent::kPythonWorker}, {"node", agent::kNodeWorker}, {"bash", agent::kBashWorker}};
 
 std::string path_of(const Script& script) {
-  return "/run/wardcase/" + std::string(script.file);
+  return std::string(agent::kWorkerDirectory) + "/" + std::string(script.file);
+}
+
+// Bash would call its programs by a script's name, if it had been given one.
+std::vector<std::string> arguments_of(const Script& script) {
+  if (script.file != agent::kBashWorker) return {path_of(script)};
+  return {"--norc", "--noprofile", "-c", std::string(agent::kBashBootstrap), "bash"};
 }
 
 }  // namespace
@@ -29,7 +35,11 @@ std::string path_of(const Script& script) {
 std::optional<LiveInterpreter> live_interpreter(const policies::Language& language) {
   const auto* const script = std::ranges::find(kScripts, language.worker, &Script::worker);
   if (script == std::end(kScripts)) return std::nullopt;
-  LiveInterpreter interpreter = {"", path_of(*script), std::string(language.suffixes.front())};
+  LiveInterpreter interpreter = {
+      .programs = "",
+      .arguments = arguments_of(*script),
+      .suffix = std::string(language.suffixes.front()),
+      .dialect = script->file == agent::kBashWorker ? Dialect::lines : Dialect::frames};
   for (const std::string_view program : language.runners.front().interpreters) {
     if (!interpreter.programs.empty()) interpreter.programs += '\n';
     interpreter.programs += program;

@@ -5,18 +5,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policies/language.h"
 #include "sandbox/sys/error.h"
 #include "supervisor/run/run_spec.h"
+#include "supervisor/sessions/worker_messages.h"
 
 namespace wardcase::supervisor {
 
 // How a language's interpreter lives on in a session (policies::Language::worker).
 struct LiveInterpreter {
-  std::string programs;  // candidates on the box's PATH, with a newline between them
-  std::string script;    // its path in the box: what speaks for it (agent/workers)
-  std::string suffix;    // of what its programs are called: ".py"
+  std::string programs;                // candidates on the box's PATH, with a newline between them
+  std::vector<std::string> arguments;  // with which it becomes what speaks for it (agent/workers)
+  std::string suffix;                  // of what its programs are called: ".py"
+  Dialect dialect = Dialect::frames;   // in which it is spoken to
 };
 
 // nullopt: it can't.

@@ -62,14 +62,19 @@ Session::~Session() {
 sys::Result<std::string> Session::exec(ExecRequest request, ExecObserver* observer) {
   if (is_closing_) return tl::unexpected(sys::plain_error("the session ends"));
   if (queue_.size() >= kMostQueued) {
-    return tl::unexpected(sys::plain_error(std::to_string(kMostQueued) +
-                                           " programs wait in this session already"));
+    return tl::unexpected(
+        sys::plain_error(std::to_string(kMostQueued) + " programs wait in this session already"));
   }
   const policies::Language* const language = spec_.languages->find(request.language);
   const auto interpreter = language == nullptr ? std::nullopt : live_interpreter(*language);
   if (!interpreter) {
     return tl::unexpected(sys::plain_error("language '" + request.language +
                                            "' has no interpreter that lives on in a session"));
+  }
+  if (interpreter->dialect == Dialect::lines && request.code.find('\0') != std::string::npos) {
+    return tl::unexpected(sys::plain_error("the code has a NUL byte at " +
+                                           std::to_string(request.code.find('\0')) + ", which " +
+                                           request.language + " can't read; remove it"));
   }
   if (request.id.empty()) request.id = make_id("run_");
   if (request.name.empty()) {
@@ -106,7 +111,7 @@ void Session::step() {
   const std::string& language = queue_.front()->request().language;
   const Interpreter* const interpreter = interpreter_of(language);
   if (interpreter == nullptr) return start_interpreter(language);
-  if (interpreter->worker->is_ready()) begin();
+  if (interpreter->worker->is_ready() && !agent_->is_signalling()) begin();
 }
 
 void Session::start_box() {
@@ -119,6 +124,7 @@ void Session::start_box() {
       AgentLink::Events{
           .on_started = [this](const agent::Started& started) { on_started(started); },
           .on_ended = [this](const agent::Ended& ended) { on_interpreter_ended(ended); },
+          .on_signalled = [this] { step_later(); },
           .on_everyone_gone = [this](const agent::EveryoneGone& gone) { on_everyone_gone(gone); },
           .on_closed = [this](const std::string& why) { give_up_box(why); }});
   auto channel = spec ? link->open() : tl::unexpected(spec.error());
@@ -130,6 +136,7 @@ void Session::start_box() {
   agent_ = std::move(link);
   box_ = std::make_unique<Run>(loop_, host_);
   box_phase_ = BoxPhase::starting;
+  box_ended_because_ = "something ended it from outside";
   box_->start(*std::move(spec), *box_observer_);
 }
 
@@ -148,10 +155,12 @@ void Session::on_box_ended(const RunRecord& record) {
   agent_->close();
   if (running_) {
     running_->close_box();
-    running_->set_cause(record.status == RunStatus::oom ? RunStatus::oom : RunStatus::stopped,
-                        record.status == RunStatus::oom ? record.error : "the session's box ended");
+    if (record.status == RunStatus::oom) {
+      running_->note_limit(policies::LimitId::memory);
+      running_->set_cause(RunStatus::oom, record.error);
+    }
+    running_->set_cause(RunStatus::stopped, "the session's box was ended: " + box_ended_because_);
     running_->on_interpreter_end(std::nullopt, SIGKILL);
-    if (record.status == RunStatus::oom) running_->note_limit(policies::LimitId::memory);
     finish_running();
   }
   for (const auto& [id, interpreter] : interpreters_) {
@@ -177,18 +186,17 @@ void Session::start_interpreter(const std::string& language) {
       loop_, id,
       Worker::Events{
           .on_ready = [this] { step_later(); },
+          .on_begun = [this, id](const std::string& exec) { on_begun(id, exec); },
           .on_output = [this, id](Stream stream,
                                   std::string_view bytes) { on_output(id, stream, bytes); },
           .on_done = [this, id](WorkerDone done) { on_done(id, std::move(done)); },
           .on_broken = [this, id](const std::string& why) { break_interpreter(id, why); }});
-  const auto started =
-      interpreter.worker->start(*agent_, {live.programs, live.script}, spec_.environment, box_->user());
+  const auto started = interpreter.worker->start(*agent_, live, spec_.environment, box_->user());
   if (started) return;
   interpreters_.erase(id);
   std::unique_ptr<Execution> failed = std::move(queue_.front());
   queue_.pop_front();
-  failed->set_cause(RunStatus::setup_failed,
-                    "start the interpreter: " + started.error().message());
+  failed->set_cause(RunStatus::setup_failed, "start the interpreter: " + started.error().message());
   failed->finish();
   step_later();
 }
@@ -196,7 +204,6 @@ void Session::start_interpreter(const std::string& language) {
 void Session::on_started(const agent::Started& started) {
   const auto found = interpreters_.find(started.id);
   if (found == interpreters_.end()) return;
-  found->second.is_started = true;
   if (started.error == 0) return;
   const std::string language = found->second.language;
   drop_interpreter(started.id);
@@ -205,8 +212,8 @@ void Session::on_started(const agent::Started& started) {
   std::unique_ptr<Execution> failed = std::move(queue_.front());
   queue_.pop_front();
   const LiveInterpreter live = *live_interpreter(*spec_.languages->find(language));
-  const ExecFailure failure = describe_exec_failure(
-      started.error, live.programs.substr(0, live.programs.find('\n')), {});
+  const ExecFailure failure =
+      describe_exec_failure(started.error, live.programs.substr(0, live.programs.find('\n')), {});
   failed->record().exit_code = failure.exit_code;
   failed->set_cause(RunStatus::cannot_execute, failure.error);
   failed->finish();
@@ -219,6 +226,7 @@ void Session::begin() {
   Interpreter& interpreter = *interpreter_of(running_->request().language);
   running_worker_ = interpreter.worker->id();
   ending_ = Ending::no;
+  has_begun_ = false;
   is_waiting_told_ = false;
   const ExecRequest& request = running_->request();
   running_->record().session_restarted = had_interpreters_.erase(request.language) != 0;
@@ -235,6 +243,13 @@ void Session::begin() {
 
 void Session::on_output(std::uint32_t worker, Stream stream, std::string_view bytes) {
   if (running_ && worker == running_worker_) running_->on_output(stream, bytes);
+}
+
+// An interpreter that has not begun ignores an interrupt.
+void Session::on_begun(std::uint32_t worker, const std::string& exec_id) {
+  if (!running_ || worker != running_worker_ || exec_id != running_->request().id) return;
+  has_begun_ = true;
+  if (ending_ == Ending::interrupted) (void)agent_->signal(worker, SIGINT, Whom::group);
 }
 
 // It is the end only with what was to be read after the program's: one who speaks before has not
@@ -325,9 +340,9 @@ void Session::end_running(Ending how) {
     case Ending::no:
       return;
     case Ending::interrupted:
-      (void)agent_->signal(running_worker_, SIGINT, Whom::group);
-      end_timer_ = loop_.at(Clock::now() + kInterruptPatience,
-                            [this] { end_running(Ending::terminated); });
+      if (has_begun_) (void)agent_->signal(running_worker_, SIGINT, Whom::group);
+      end_timer_ =
+          loop_.at(Clock::now() + kInterruptPatience, [this] { end_running(Ending::terminated); });
       return;
     case Ending::terminated:
       (void)agent_->signal(running_worker_, SIGTERM, Whom::group);
@@ -366,7 +381,7 @@ void Session::on_everyone_gone(const agent::EveryoneGone& gone) {
 // The box is of no use any more. What it held goes with it; the next program gets a new one.
 void Session::give_up_box(const std::string& why) {
   if (box_ == nullptr) return;
-  if (running_) running_->set_cause(RunStatus::stopped, "the session's box was ended: " + why);
+  box_ended_because_ = why;
   box_phase_ = BoxPhase::ending;
   box_->stop(SIGTERM);
   box_->stop(SIGTERM);  // without patience

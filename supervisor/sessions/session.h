@@ -33,7 +33,7 @@ struct SessionSpec {
   std::vector<std::string> environment;  // of the interpreters, "NAME=VALUE"
   std::string default_language;          // a language's name
   std::shared_ptr<const policies::LanguageSet> languages;
-  std::string made_with;                 // the options that say all this, for who compares
+  std::string made_with;  // the options that say all this, for who compares
 };
 
 // A box that outlives its programs: /box stays, and so does what its interpreters know. Programs
@@ -101,7 +101,6 @@ class Session {
   struct Interpreter {
     std::unique_ptr<Worker> worker;
     std::string language;
-    bool is_started = false;
   };
 
   void step();
@@ -115,6 +114,7 @@ class Session {
   void on_everyone_gone(const agent::EveryoneGone& gone);
   void begin();
   void on_output(std::uint32_t worker, Stream stream, std::string_view bytes);
+  void on_begun(std::uint32_t worker, const std::string& exec_id);
   void on_done(std::uint32_t worker, WorkerDone done);
   void break_interpreter(std::uint32_t worker, const std::string& why);
   void watch_input();
@@ -136,6 +136,7 @@ class Session {
   std::unique_ptr<Run> box_;
   std::unique_ptr<AgentLink> agent_;
   BoxPhase box_phase_ = BoxPhase::none;
+  std::string box_ended_because_;
   bool is_closing_ = false;
   bool is_resetting_ = false;  // SIGKILL for everyone is under way
   std::uint32_t next_worker_ = 1;
@@ -146,6 +147,7 @@ class Session {
   std::unique_ptr<Execution> running_;
   std::uint32_t running_worker_ = 0;
   Ending ending_ = Ending::no;
+  bool has_begun_ = false;
   bool is_waiting_told_ = false;
   Clock::time_point idle_since_;
   EventLoop::TimerId end_timer_ = 0;    // of ending the program that runs

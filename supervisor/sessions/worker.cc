@@ -37,7 +37,7 @@ Worker::Worker(EventLoop& loop, std::uint32_t id, Events events)
                {.on_frame = [this](std::string_view frame) { on_frame(frame); },
                 .on_closed = [this](const std::string&) { events_.on_broken(""); }}) {}
 
-sys::Status Worker::start(AgentLink& agent, const std::vector<std::string>& arguments,
+sys::Status Worker::start(AgentLink& agent, const LiveInterpreter& interpreter,
                           const std::vector<std::string>& environment, const BoxUser& owner) {
   auto input = input_.make();
   if (!input) return tl::unexpected(std::move(input).error());
@@ -48,11 +48,12 @@ sys::Status Worker::start(AgentLink& agent, const std::vector<std::string>& argu
   if (!err) return tl::unexpected(std::move(err).error());
   auto channel = make_channel();
   if (!channel) return tl::unexpected(std::move(channel).error());
-  return agent.start({.id = id_,
-                      .directory = "/box",
-                      .arguments = arguments,
-                      .environment = environment},
-                     {input->get(), out->get(), err->get(), channel->get()});
+  dialect_ = interpreter.dialect;
+  std::vector<std::string> arguments = {interpreter.programs};
+  arguments.insert(arguments.end(), interpreter.arguments.begin(), interpreter.arguments.end());
+  return agent.start(
+      {.id = id_, .directory = "/box", .arguments = arguments, .environment = environment},
+      {input->get(), out->get(), err->get(), channel->get()});
 }
 
 sys::Result<sys::UniqueFd> Worker::make_output(Stream stream, const BoxUser& owner) {
@@ -82,6 +83,9 @@ sys::Result<sys::UniqueFd> Worker::make_channel() {
 
 void Worker::execute(std::string_view id, std::string_view name, std::string_view code,
                      std::string_view nonce) {
+  if (dialect_ == Dialect::lines) {
+    return channel_.send_bytes(exec_lines(id, name, code, nonce));
+  }
   channel_.send(exec_message(id, name, code));
   channel_.send(nonce_message(nonce));
 }
@@ -114,6 +118,8 @@ void Worker::on_frame(std::string_view frame) {
       if (std::exchange(is_ready_, true)) return;
       version_ = std::move(message->version);
       return events_.on_ready();
+    case WorkerMessage::Kind::begun:
+      return events_.on_begun(message->begun);
     case WorkerMessage::Kind::done:
       return events_.on_done(std::move(message->done));
     case WorkerMessage::Kind::ok:

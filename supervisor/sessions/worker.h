@@ -14,6 +14,7 @@
 #include "supervisor/run/run.h"
 #include "supervisor/sessions/agent_link.h"
 #include "supervisor/sessions/frame_channel.h"
+#include "supervisor/sessions/interpreters.h"
 #include "supervisor/sessions/stdin_gate.h"
 #include "supervisor/sessions/worker_messages.h"
 
@@ -31,6 +32,8 @@ class Worker {
  public:
   struct Events {
     std::function<void()> on_ready;  // it waits for code; once
+    // The program runs: from here on an interrupt is one of it.
+    std::function<void(const std::string& id)> on_begun;
     std::function<void(Stream stream, std::string_view bytes)> on_output;
     std::function<void(WorkerDone done)> on_done;
     // It has left its channel, as at its end, or said there what makes no sense: it is of no use
@@ -43,7 +46,7 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Asks the agent to start it; `owner` becomes the owner of its pipes.
-  [[nodiscard]] sys::Status start(AgentLink& agent, const std::vector<std::string>& arguments,
+  [[nodiscard]] sys::Status start(AgentLink& agent, const LiveInterpreter& interpreter,
                                   const std::vector<std::string>& environment,
                                   const BoxUser& owner);
   [[nodiscard]] std::uint32_t id() const { return id_; }
@@ -72,6 +75,7 @@ class Worker {
   OutputPump out_;
   OutputPump err_;
   FrameChannel channel_;
+  Dialect dialect_ = Dialect::frames;
   bool is_ready_ = false;
   std::string version_;
 };

@@ -78,6 +78,20 @@ std::string exec_message(std::string_view id, std::string_view name, std::string
                                       {"code", to_json_text(code)}});
 }
 
+std::string exec_lines(std::string_view id, std::string_view name, std::string_view code,
+                       std::string_view nonce) {
+  std::string plain_name(name);
+  for (char& c : plain_name) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                          (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-';
+    if (!is_plain) c = '_';
+  }
+  std::string lines = "exec ";
+  lines.append(id).append(" ").append(plain_name).append(" ");
+  lines.append(std::to_string(code.size())).append("\n").append(code);
+  return lines.append("nonce ").append(nonce).append("\n");
+}
+
 std::string nonce_message(std::string_view nonce) {
   return json::serialize(json::object{{"type", "nonce"}, {"nonce", nonce}});
 }
@@ -96,6 +110,9 @@ sys::Result<WorkerMessage> parse_worker_message(std::string_view text) {
   if (type == "ready") {
     message.kind = WorkerMessage::Kind::ready;
     message.version = text_at(*object, "version").value_or("");
+  } else if (type == "begun") {
+    message.kind = WorkerMessage::Kind::begun;
+    message.begun = text_at(*object, "id").value_or("");
   } else if (type == "done") {
     message.kind = WorkerMessage::Kind::done;
     message.done = done_of(*object);

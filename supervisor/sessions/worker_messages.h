@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,11 +32,18 @@ struct WorkerDone {
 };
 
 struct WorkerMessage {
-  enum class Kind { ready, done, ok };
+  enum class Kind { ready, begun, done, ok };
   Kind kind = Kind::ok;
   std::string version;  // ready: "3.11.2"
+  std::string begun;    // begun: the execution's id
   WorkerDone done;
 };
+
+// Bash can't read a frame's head: to it go lines, and code as it is (agent/README.md).
+enum class Dialect : std::uint8_t { frames, lines };
+// An execution whose code has no NUL. Of `name` it gets what can stand in a line.
+[[nodiscard]] std::string exec_lines(std::string_view id, std::string_view name,
+                                     std::string_view code, std::string_view nonce);
 
 [[nodiscard]] std::string exec_message(std::string_view id, std::string_view name,
                                        std::string_view code);

@@ -51,7 +51,8 @@ TEST_P(Explain, TellsARunByItsIdAndTheLastWithoutOne) {
   (void)command({"run", "--timeout", "100ms", "--", "/bin/sleep", "5"});
   const Outcome last = explain();
   EXPECT_NE(last.out().find(": timeout, exit code 124\n"), std::string::npos) << last;
-  EXPECT_NE(last.out().find("raise with --timeout"), std::string::npos) << last;
+  EXPECT_NE(last.out().find("hint: raise it with --timeout, at most 600s\n"), std::string::npos)
+      << last;
   EXPECT_EQ(explain({first}).out().find(first + ": exited with 0\n"), 0U);
 }
 

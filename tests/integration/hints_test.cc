@@ -103,8 +103,10 @@ TEST_P(HintsOfRuns, AnActiveVirtualEnvironmentIsNamedWithTheFlag) {
   expect_hint(
       run_here("m.py", "VIRTUAL_ENV=" + path("v")),
       "your virtual environment is outside the box; add --interpreter " + path("v/bin/python"));
-  expect_none(run_here("m.py"));
-  expect_none(run_here("--interpreter v/bin/python m.py", "VIRTUAL_ENV=" + path("v")));
+  const std::string other =
+      "'only_in_the_environment' is not installed; add --requirement only_in_the_environment";
+  expect_hint(run_here("m.py"), other);
+  expect_hint(run_here("--interpreter v/bin/python m.py", "VIRTUAL_ENV=" + path("v")), other);
 }
 
 TEST_P(HintsOfRuns, StdinThatWasNotPassedIsNamedWithTheFlag) {

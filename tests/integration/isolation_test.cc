@@ -67,7 +67,8 @@ TEST_P(Isolation, NoPrivilegeIsLeft) {
 TEST_P(Isolation, OnlyTheStandardDescriptorsAreOpen) {
   // The directory itself is open while it is listed.
   const Record record =
-      python("import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd')))");
+      record_of({"--", "python3", "-c",
+                 "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd')))"});
   EXPECT_EQ(record.out(), "[0, 1, 2, 3]\n") << record;
 }
 

@@ -62,7 +62,7 @@ void remove_units(const fs::path& from, const fs::path& to) {
 
 void install_command() {
   fs::create_directories(kUnitsBin);
-  for (const char* name : {"wardcase", "wardcase-server"}) {
+  for (const char* name : {"wardcase", "wardcase-server", "wardcase-agent"}) {
     fs::copy_file(Workplace::get().command().parent_path() / name, fs::path(kUnitsBin) / name,
                   fs::copy_options::overwrite_existing);
   }

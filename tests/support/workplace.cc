@@ -70,7 +70,7 @@ Workplace::Workplace() {
 
   const fs::path command = from_environment("WARDCASE_BINARY", "build/wardcase");
   std::error_code error;
-  for (const char* suffix : {"", "-server"}) {
+  for (const char* suffix : {"", "-server", "-agent"}) {
     const fs::path from = command.string() + suffix;
     fs::copy_file(from, root_ / (std::string("bin/wardcase") + suffix), error);
     EXPECT_FALSE(error) << "copy " << from << ": " << error.message();

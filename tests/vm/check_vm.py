@@ -77,7 +77,8 @@ def stage_sanitized(build, work, names):
     shutil.copy(build / ASAN / "wardcase", work / ASAN / "wardcase")
     for name in ("integration", "programs"):
         (work / ASAN / "tests" / name).symlink_to(f"../../build/tests/{name}")
-    (work / ASAN / "wardcase-server").symlink_to("../build/wardcase-server")
+    for name in ("wardcase-server", "wardcase-agent"):
+        (work / ASAN / name).symlink_to(f"../build/{name}")
     return RUN_ASAN.format(filter=f"'{names}'")
 
 
@@ -88,7 +89,7 @@ def stage(build, work, names, sanitized, number, guests):
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (pathlib.Path(name)).is_dir() else shutil.copy)(name, target)
     (work / "build/tests").mkdir(parents=True)
-    for name in ("wardcase", "wardcase-server"):
+    for name in ("wardcase", "wardcase-server", "wardcase-agent"):
         shutil.copy(build / name, work / "build" / name)
     for suite in SUITES:
         subprocess.run(

@@ -24,7 +24,6 @@ CHANNEL = 3
 MAX_FRAME = 16 << 20
 MAX_TEXT = 64 << 10  # of a result's text, a message, a traceback
 MAX_MIME = 8 << 20
-MAX_DEPTH = 16  # of JSON in a result
 LINES_OF = 64  # so many programs' lines are kept for tracebacks
 INTERRUPTED = 128 + signal.SIGINT
 TOP_LEVEL_AWAIT = getattr(ast, "PyCF_ALLOW_TOP_LEVEL_AWAIT", 0)
@@ -40,14 +39,6 @@ def cut(text, limit=MAX_TEXT):
         return text
     half = limit // 2
     return f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
-
-
-def is_deeper(value, limit):
-    """Than so many lists and objects in each other."""
-    if not isinstance(value, (dict, list, tuple)):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return limit == 0 or any(is_deeper(item, limit - 1) for item in inner)
 
 
 class Channel:
@@ -286,13 +277,13 @@ class Results:
             import base64
 
             offered = base64.b64encode(offered).decode()
-        try:
-            if is_deeper(offered, MAX_DEPTH):
-                raise ValueError("too deep")
-            size = len(json.dumps(offered, allow_nan=False))
-        except Exception as error:
-            self.notes.append(f"<{kind} left out: {short(error)}>")
-            return
+        elif not isinstance(offered, str):
+            try:
+                offered = json.dumps(offered, ensure_ascii=False, allow_nan=False)
+            except Exception as error:
+                self.notes.append(f"<{kind} left out: {short(error)}>")
+                return
+        size = len(kind) + len(offered.encode("utf-8", "replace"))
         if size > self.room:
             self.notes.append(f"<{kind} left out: {size} bytes, and all may have {MAX_MIME}>")
             return
@@ -422,7 +413,7 @@ class Worker:
         done = {"type": "done", "id": request["id"], "exit": False, "exit_code": 0}
         done.update({"error": None, "result": None})
         self.interrupts.came = False
-        error, value = self.attempt(self.execute, request["name"], request["code"])
+        error, value = self.attempt(self.execute, request)
         if error is None and value is not None:
             error, done["result"] = self.attempt(self.results.describe, value)
         ending = isinstance(error, SystemExit)
@@ -480,10 +471,12 @@ class Worker:
             pass
         return 1
 
-    def execute(self, name, code):
-        """Runs it all; the value of its last statement, if that is an expression."""
-        self.keep_lines(name, code)
-        parts = self.compile(name, code)
+    def execute(self, request):
+        """Runs it all; the value of its last statement, if that is an expression. Interrupts are
+        heeded, and so the supervisor may send one."""
+        self.channel.send({"type": "begun", "id": request["id"]})
+        self.keep_lines(request["name"], request["code"])
+        parts = self.compile(request["name"], request["code"])
         if any(part.co_flags & CO_COROUTINE for part in parts):
             value = self.awaits.run(self.run_in_loop(parts))
         else:
