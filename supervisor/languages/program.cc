@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "policies/snippet_name.h"
+#include "supervisor/languages/denied_code.h"
 #include "supervisor/languages/error_report.h"
 #include "supervisor/languages/interpreter_hook.h"
 #include "supervisor/languages/program_environment.h"
@@ -128,6 +129,12 @@ Filled fill_file(const ProgramSource& source, const policies::Language* language
   auto name =
       is_file ? fs::path(source.text).filename().string() : name_snippet(*language, content->get());
   if (!name) return no_content("-", name.error());
+  if (!configuration.policy.denied_code.empty()) {
+    const auto text = read_source(content->get(), *name);
+    if (!text) return no_content(is_file ? source.text : "-", text.error());
+    auto refused = refuse_code(configuration.policy, language, *text);
+    if (refused) return tl::unexpected(*std::move(refused));
+  }
   const std::size_t parts = job.parts.size();
   if (source.validation != Validation::alone) {
     auto added = add_install(source, configuration.policy,
@@ -188,6 +195,7 @@ RunRecord ProgramFailure::record(const RunSpec& spec) const {
   record.error = error;
   record.hint = hint;
   record.error_type = error_type;
+  if (error_type) record.error_message = error;
   return record;
 }
 
@@ -212,6 +220,10 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
   if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
+    std::string words;
+    for (const std::string& word : source.arguments) words += (words.empty() ? "" : " ") + word;
+    auto refused = refuse_code(configuration.policy, /*language=*/nullptr, words);
+    if (refused) return tl::unexpected(*std::move(refused));
     const std::string named = language_of_command(spec.argv.front());
     auto added = add_install(source, configuration.policy, named, /*program=*/-1, "", job);
     if (!added) return added;

@@ -161,6 +161,28 @@ TEST_P(Checks, WhatTakesForeverIsEnded) {
   EXPECT_LT(outcome.elapsed, std::chrono::seconds(30));
 }
 
+TEST_P(Checks, CodeThatAPolicyDeniesIsRefusedBeforeItRuns) {
+  const std::string policy = file("p.toml",
+                                  "schema = 1\n[deny_code]\nrm-root = { pattern = "
+                                  "'rm\\s+-rf\\s+/(\\s|$)', why = \"it is the root\" }\n"
+                                  "no-eval = { pattern = 'eval', languages = [\"py\"] }\n");
+  const char* const code = "echo ran\ntrue || rm -rf /\n";
+  const Outcome outcome = call({"run", "--json", "--policy", policy, "-l", "bash", "-c", code});
+  const Record record = outcome.record();
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_EQ(record.status(), "invalid_request") << record;
+  EXPECT_EQ(record.text("error_type"), "PermissionError");
+  EXPECT_EQ(record.text("error"), "line 2 has what the policy denies as 'rm-root': it is the root");
+  EXPECT_NE(record.text("hint").find("deny_code.rm-root is set in " + policy + ":3"),
+            std::string::npos);
+  EXPECT_EQ(record.out(), "");
+  EXPECT_EQ(call({"run", "--policy", policy, "--", "rm", "-rf", "/"}).exit_code, 125);
+  EXPECT_EQ(call({"run", "--policy", policy, "-l", "bash", "-c", "eval 'exit 3'"}).exit_code, 3);
+  EXPECT_EQ(call({"run", "--policy", policy, "-l", "python", "-c", "eval('1')"}).exit_code, 125);
+  EXPECT_EQ(call({"run", "-l", "bash", "-c", code}).out(), "ran\n")
+      << "the control: off by default";
+}
+
 TEST_P(Checks, WrongUseIsTold) {
   EXPECT_EQ(call({"check"}).exit_code, 125);
   EXPECT_EQ(call({"check", "--", "ls"}).exit_code, 125);
