@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "policies/web_address.h"
 
@@ -48,8 +49,6 @@ constexpr Row kUrlKeys[] = {
     {"npm", [](const Entry& entry) { return read_urls(entry, Installer::npm); }},
 };
 
-constexpr std::string_view kFindLinks = "find_links";
-
 sys::Status read_find_links(const Entry& entry) {
   return read_places(entry, "a list of directories of the host",
                      entry.reading.policy.install.find_links,
@@ -59,6 +58,11 @@ sys::Status read_find_links(const Entry& entry) {
                      });
 }
 
+// Beside the keys of the limits.
+constexpr Row kOwnKeys[] = {
+    {"find_links", read_find_links},
+};
+
 }  // namespace
 
 sys::Status read_install_urls(const Entry& entry) { return read_section(entry, kUrlKeys); }
@@ -66,12 +70,14 @@ sys::Status read_install_urls(const Entry& entry) { return read_section(entry, k
 sys::Status read_install(const Entry& entry) {
   return read_table(entry, [&](const Entry& value, std::size_t index) -> sys::Status {
     const std::string& name = entry.node.keys[index].name;
-    if (name == kFindLinks) return read_find_links(value);
+    const auto* const own = std::ranges::find(kOwnKeys, name, &Row::key);
+    if (own != std::end(kOwnKeys)) return own->read(value);
     const auto row = std::ranges::find(limit_table(), name, &LimitRow::key);
     if (row != limit_table().end()) {
       return read_limit(value, *row, entry.reading.policy.install.limits, /*is_maximum=*/false);
     }
-    std::vector<std::string_view> known = {kFindLinks};
+    std::vector<std::string_view> known;
+    for (const Row& candidate : kOwnKeys) known.push_back(candidate.key);
     for (const LimitRow& candidate : limit_table()) known.push_back(candidate.key);
     return unknown_key(entry.reading, entry.node, index, entry.key, known);
   });

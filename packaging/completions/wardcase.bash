@@ -30,11 +30,11 @@ _wardcase() {
   [[ $cur == '=' ]] && cur=
   COMPREPLY=()
   case ${COMP_WORDS[1]} in
-    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve languages doctor version help' ;;&
+    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve session exec repl logs kill cp ls cat check languages gc doctor version help' ;;&
     run)
-      _wardcase_look '-l --language -c --code --interpreter -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
+      _wardcase_look '-l --language -c --code --session --interpreter --requirement --requirements --prelude -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
       case $wanted in
-        word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -e --env --env-file -w --workdir --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --out --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
+        word) [[ $cur == -* ]] && offered='-l --language -c --code --session --interpreter --requirement --requirements --prelude -e --env --env-file -w --workdir --validate --dry-run -v --volume --workspace --network --policy --allow-syscalls -i --interactive -t --tty --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --merge-stderr --json --events --status-fd --base64 --encoding-fallback --save-output --out --meta --timing --exit-zero -q --quiet --verbose --color -h --help' ;;
         command) offered=$(compgen -c -- "$cur") ;;
         -l | --language) offered='bash c++ c go java javascript lua perl php powershell python r ruby rust typescript' ;;
         --dry-run) offered='json' ;;
@@ -69,10 +69,60 @@ _wardcase() {
         word) [[ $cur == -* ]] && offered='--listen --max-runs --max-queue --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
       esac
       ;;
+    session)
+      _wardcase_look '--id -l --language --ttl --idle-ttl -e --env --env-file -v --volume --network --policy --allow-syscalls --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit'
+      case $wanted in
+        word) offered='new ls rm extend reset interrupt input'; [[ $cur == -* ]] && offered='--id -l --language --ttl --idle-ttl --json -e --env --env-file -v --volume --network --policy --allow-syscalls --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --eof -n --no-newline' ;;
+        -l | --language) offered='python javascript bash' ;;
+        --network) offered='none host' ;;
+        --policy) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1) ;;
+      esac
+      ;;
+    exec)
+      _wardcase_look '-l --language -c --code --yield --yield-idle --timeout --cpu-time --idle-timeout --grace --capture-limit --output-limit'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='-l --language -c --code -i --interactive --yield --yield-idle --json --events --base64 -q --quiet --timeout --cpu-time --idle-timeout --grace --capture-limit --output-limit' ;;
+        -l | --language) offered='python javascript bash' ;;
+      esac
+      ;;
+    repl)
+      _wardcase_look '-l --language'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='-l --language' ;;
+        -l | --language) offered='python javascript bash' ;;
+      esac
+      ;;
+    logs)
+      _wardcase_look '--since'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='--since -f --follow' ;;
+      esac
+      ;;
+    ls)
+      _wardcase_look ''
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='-l --long --json' ;;
+      esac
+      ;;
+    check)
+      _wardcase_look '-l --language -c --code --interpreter -v --volume --workspace --policy --file --timeout -m --memory --pids --color'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='-l --language -c --code --interpreter -v --volume --workspace --policy --file --timeout -m --memory --pids --json --exit-zero -q --quiet --verbose --color' ;;
+        -l | --language) offered='bash c++ c go java javascript lua perl php powershell python r ruby rust typescript' ;;
+        --policy) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1) ;;
+        --color) offered='auto always never' ;;
+      esac
+      ;;
     languages)
       _wardcase_look ''
       case $wanted in
         word) [[ $cur == -* ]] && offered='--json' ;;
+      esac
+      ;;
+    gc)
+      _wardcase_look '--older-than --keep-size'
+      case $wanted in
+        word) [[ $cur == -* ]] && offered='--dry-run --older-than --keep-size --json' ;;
       esac
       ;;
     doctor)

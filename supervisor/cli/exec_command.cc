@@ -110,10 +110,11 @@ sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
   request.wants_output = !options.is_json && !request.wants_events;
   request.base64 = line->has("base64");
   if (line->has("quiet")) options.verbosity = Verbosity::quiet;
-  const auto taken = take_limits(*line, request)
-                         .and_then([&] { return take_time(*line, "yield", request.yield); })
-                         .and_then([&] { return take_time(*line, "yield-idle", request.yield_idle); })
-                         .and_then([&] { return take_program(*line, options); });
+  const auto taken =
+      take_limits(*line, request)
+          .and_then([&] { return take_time(*line, "yield", request.yield); })
+          .and_then([&] { return take_time(*line, "yield-idle", request.yield_idle); })
+          .and_then([&] { return take_program(*line, options); });
   if (!taken) return tl::unexpected(taken.error());
   request.open_input = options.passes_stdin || request.yield || request.yield_idle;
   return options;
@@ -161,7 +162,8 @@ void tell_end(const ExecCall& options, const std::string& last) {
   }
   if (const std::string why = text_member(last, "message"); !why.empty()) console.say(why);
   const std::string hint = text_member(last, "hint");
-  if (!hint.empty()) console.say("hint: " + hint, Tone::hint);
+  const bool is_told = options.is_json || options.request.wants_events;  // the record has it
+  if (!hint.empty() && !is_told) console.say("hint: " + hint, Tone::hint);
 }
 
 }  // namespace
@@ -213,7 +215,8 @@ sys::Result<int> exec_in_session(const ExecCall& options) {
     return kFailed;
   }
   if (options.tells_result) {
-    const std::string result = text_member(member_json(member_json(*last, "record"), "result"), "text");
+    const std::string result =
+        text_member(member_json(member_json(*last, "record"), "result"), "text");
     if (!result.empty()) (void)write_all(STDOUT_FILENO, result + "\n");
   }
   tell_end(options, *last);
@@ -224,8 +227,9 @@ sys::Result<int> exec_in_session(const ExecCall& options) {
 // lint: table
 std::vector<OptionRow> exec_option_table() {
   std::vector<OptionRow> table = {
-      {"language", "l", "NAME", "language of the program; else told by the file's suffix, or the "
-                                "session's own",
+      {"language", "l", "NAME",
+       "language of the program; else told by the file's suffix, or the "
+       "session's own",
        "", "", "python|javascript|bash"},
       {"code", "c", "CODE", "run CODE instead of a file"},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
@@ -238,8 +242,8 @@ std::vector<OptionRow> exec_option_table() {
   };
   for (const policies::LimitRow& row : policies::limit_table()) {
     if (!is_limit_of_programs(row.id)) continue;
-    table.push_back({std::string(row.flag), std::string(row.short_flag),
-                     std::string(row.argument), std::string(row.help), "Limits"});
+    table.push_back({std::string(row.flag), std::string(row.short_flag), std::string(row.argument),
+                     std::string(row.help), "Limits"});
   }
   return table;
 }

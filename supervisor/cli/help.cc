@@ -13,13 +13,14 @@
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/doctor.h"
 #include "supervisor/cli/explain_command.h"
-#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/gc_command.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/manual.h"
 #include "supervisor/cli/options.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/serve_command.h"
+#include "supervisor/cli/session_help.h"
 #include "supervisor/cli/verbs.h"
 
 namespace wardcase::supervisor {
@@ -181,6 +182,10 @@ int help_command(std::span<const std::string> words) {
   if (verb == "languages") return print_languages_help();
   if (verb == "doctor") return print_with_options(kDoctorHead, doctor_option_table());
   if (verb == "gc") return print_with_options(gc_help_head(), gc_option_table());
+  if (const std::string_view head = session_help_head(verb); !head.empty()) {
+    const auto verbs = verb_table();
+    return print_with_options(head, std::ranges::find(verbs, verb, &Verb::name)->options());
+  }
   if (verb == "serve") return print_with_options(kServeHead, serve_option_table());
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help") {

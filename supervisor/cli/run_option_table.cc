@@ -50,8 +50,8 @@ std::vector<OptionRow> program_options() {
        "language of the program, such as python; else told by the file's suffix", kProgram,
        "wardcase languages lists them. The usual short names are known, too.", shipped_names()},
       {"code", "c", "CODE", "run CODE instead of a file; needs -l", kProgram},
-      {"session", "", "ID",
-       "run it in this session, which is made with the first program", kProgram,
+      {"session", "", "ID", "run it in this session, which is made with the first program",
+       kProgram,
        "Its interpreter keeps what programs leave in it, and /box their files; see SESSIONS. "
        "Options about the box are those of wardcase session new, and have to be the same each "
        "time."},
@@ -74,7 +74,8 @@ std::vector<OptionRow> program_options() {
        kProgram, "-e wins over it."},
       {"workdir", "w", "DIR", "directory in the box to start in (default /box)", kProgram,
        "An absolute path."},
-      {"validate", "", "", "look at the program's syntax, in a box; execute nothing of it", kProgram,
+      {"validate", "", "", "look at the program's syntax, in a box; execute nothing of it",
+       kProgram,
        "The exit code is 0, or 1 with the status syntax_error. wardcase check is the same."},
       {"dry-run", "", "[=json]", "show what would run, and how confined; run nothing", kProgram,
        "The box is made, the program is found and executed, and killed before its first "
@@ -127,8 +128,9 @@ std::vector<OptionRow> output_options() {
       {"json", "", "", "print one JSON record at the end instead of the output", kOutput,
        "The record contains it."},
       {"events", "", "", "print a line of JSON for each event, as it comes", kOutput,
-       "These are start, stdout, stderr, artifact for each file that the program left, and last "
-       "exit with the whole record."},
+       "These are start, stdout, stderr, with -i waiting_for_input when the program waits for what "
+       "has not come yet, artifact for each file that the program left, and last exit with the "
+       "whole record."},
       {"status-fd", "", "N", "write the event lines to descriptor N, besides the rest", kOutput,
        "It has to be open for writing, and above 2."},
       {"base64", "", "", "with output bytes in base64 in the record; implies --json", kOutput},

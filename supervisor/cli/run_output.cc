@@ -15,6 +15,8 @@ namespace wardcase::supervisor {
 
 namespace {
 
+constexpr std::chrono::milliseconds kInputPause{100};
+
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream); }
 
 // Of chunks only the end is kept, so that a flood costs nothing.
@@ -84,6 +86,20 @@ sys::Status RunOutput::add_event_stream(int fd) {
 
 void RunOutput::on_start(std::string_view run_id) {
   for (EventStream& events : events_) events.on_start(run_id);
+  run_id_ = run_id;
+  if (options_.pass_stdin && !events_.empty()) watch_input();
+}
+
+// The kernel tells who waits, not when he begins to: so we ask, and tell it once for each input.
+void RunOutput::watch_input() {
+  const bool waits = run_.is_waiting_for_input().value_or(false);
+  if (waits && waiting_since_ != run_.input_bytes()) {
+    waiting_since_ = run_.input_bytes();
+    for (EventStream& events : events_) {
+      events.on_event("waiting_for_input", "\"id\":\"" + run_id_ + '"');
+    }
+  }
+  input_timer_ = loop_.at(Clock::now() + kInputPause, [this] { watch_input(); });
 }
 
 void RunOutput::on_output(Stream stream, std::string_view bytes) {
@@ -97,6 +113,7 @@ void RunOutput::on_output(Stream stream, std::string_view bytes) {
 }
 
 void RunOutput::on_end(const RunRecord& record) {
+  loop_.cancel(input_timer_);
   record_ = record;
   // We know more than the library: what there is on the host.
   const bool is_refusal = !record.hint.empty() && record.hint == hint_of_refusal(record);

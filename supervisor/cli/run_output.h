@@ -59,6 +59,7 @@ class RunOutput : public RunObserver {
   void on_drained(Outlet& outlet);
   void on_broken(Outlet& outlet, int error);
   void control_flow();
+  void watch_input();
   void stop_when_flushed(Outlet& outlet);
 
   EventLoop& loop_;
@@ -72,6 +73,9 @@ class RunOutput : public RunObserver {
   std::optional<SavedOutput> saved_output_;
   sys::Status saved_;
   std::string error_tail_;  // for hints
+  std::string run_id_;
+  EventLoop::TimerId input_timer_ = 0;
+  std::optional<std::uint64_t> waiting_since_;  // so many bytes of input, as was told
   std::optional<RunRecord> record_;
   bool has_given_up_ = false;
   int write_error_ = 0;

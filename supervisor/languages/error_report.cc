@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,8 +43,9 @@ sys::Status ErrorReport::prepare(EventLoop& loop, RunSpec& program) {
   if (::pipe2(ends, O_CLOEXEC) < 0) return tl::unexpected(sys::errno_error("make a pipe"));
   channel_.reset(ends[0]);
   program.channel.reset(ends[1]);
-  if (::fcntl(channel_.get(), F_SETFL, O_NONBLOCK) < 0) {
-    return tl::unexpected(sys::errno_error("make a pipe non-blocking"));
+  // Node.js opens it once more, by /proc, as whoever it is in the box; nobody is to read it.
+  if (::fcntl(channel_.get(), F_SETFL, O_NONBLOCK) < 0 || ::fchmod(ends[1], 0222) < 0) {
+    return tl::unexpected(sys::errno_error("set up a pipe"));
   }
   if (auto watched = loop.watch(channel_.get(), EPOLLIN, [this](std::uint32_t) { read_some(); });
       !watched) {

@@ -8,7 +8,7 @@
 namespace wardcase::supervisor {
 namespace {
 
-constexpr std::string_view kPythonFiles[] = {"sitecustomize.py", "report.py"};
+constexpr std::string_view kPythonFiles[] = {"sitecustomize.py", "report.py", "figures.py"};
 constexpr std::string_view kPythonPrelude[] = {"prelude.py"};
 
 // Node.js tells of a full heap by a report alone, in the same place. Its words on stderr are
@@ -18,6 +18,9 @@ constexpr std::string_view kNodeArguments[] = {
     "--report-on-fatalerror", "--report-compact", "--report-filename=/proc/self/fd/3",
     "--require",  // last: hook.cjs takes all up to it for ours
     "/run/wardcase/.hook/hook.cjs"};
+
+constexpr std::string_view kRubyFiles[] = {"hook.rb"};
+constexpr std::string_view kRubyArguments[] = {"-r", "/run/wardcase/.hook/hook.rb"};
 
 constexpr std::string_view kBashPrelude[] = {"prelude.sh"};
 
@@ -38,6 +41,14 @@ constexpr InterpreterHook kHooks[] = {
      .start_file = {},
      .tells_errors = true,
      .runs_preludes = true},
+    {.name = "ruby",
+     .files = kRubyFiles,
+     .prelude_files = {},
+     .arguments = kRubyArguments,
+     .search_path = {},
+     .start_file = {},
+     .tells_errors = true,
+     .runs_preludes = false},
     {.name = "bash",
      .files = {},
      .prelude_files = kBashPrelude,

@@ -29,6 +29,10 @@ class JobRun : private RunObserver {
   void set_frozen(bool frozen) { run_.set_frozen(frozen); }
   void resize_terminal(const winsize& size);
   [[nodiscard]] std::vector<TimedStep> timing() const { return run_.timing(); }
+  [[nodiscard]] std::optional<bool> is_waiting_for_input() const {
+    return run_.is_waiting_for_input();
+  }
+  [[nodiscard]] std::uint64_t input_bytes() const { return run_.input_bytes(); }
 
  private:
   enum class Phase { waiting, preparing, running, over };

@@ -22,6 +22,8 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"EPERM", "PermissionError"},
     {"LoadError", "ImportError"},
     {"NoMemoryError", "MemoryError"},
+    {"Errno::EACCES", "PermissionError"},
+    {"Errno::EPERM", "PermissionError"},
 };
 
 std::string type_of(const ToldError& told) {

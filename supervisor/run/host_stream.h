@@ -64,6 +64,8 @@ class StdinPump {
 
   // The sink, borrowed, as long as it is open and nothing waits to be passed on; else -1.
   [[nodiscard]] virtual int idle_sink() const = 0;
+  // Bytes that were passed on so far.
+  [[nodiscard]] virtual std::uint64_t passed() const = 0;
 
  protected:
   StdinPump() = default;

@@ -38,17 +38,19 @@ std::optional<std::vector<DeniedCall>> Run::denied_calls() const {
 }
 
 int Run::box_directory() const { return impl_->work_directory(); }
+
 std::optional<bool> Run::is_waiting_for_input() const {
   const int sink = impl_->stdin_pump != nullptr ? impl_->stdin_pump->idle_sink() : -1;
-  return sink < 0 ? false : is_waiting_for_input(sink);
+  if (sink < 0) return false;
+  return sandbox::is_input_awaited(impl_->box.init, sink);
 }
 
-std::optional<bool> Run::is_waiting_for_input(int pipe) const {
-  if (!impl_->is_exec_confirmed || impl_->box.init < 0) return std::nullopt;
-  return sandbox::is_input_awaited(impl_->box.init, pipe);
+std::uint64_t Run::input_bytes() const {
+  return impl_->stdin_pump != nullptr ? impl_->stdin_pump->passed() : 0;
 }
 
 sandbox::ProcessTree Run::processes() const { return impl_->tree(); }
+pid_t Run::init() const { return impl_->box.init; }
 const RunRecord& Run::record_so_far() const { return impl_->record; }
 
 BoxUser Run::user() const {

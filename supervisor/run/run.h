@@ -53,9 +53,9 @@ class RunObserver {
   virtual void on_start(std::string_view run_id) = 0;
   // Raw bytes in order, never empty. `bytes` is gone after the call.
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
-  // The program ran, and nothing of its tree lives any more (unless record.unkillable): what it left
-  // in /box can be read by this directory's descriptor (borrowed until `resume`; -1: there is none).
-  // `record` is all but finished and may be added to. Call `resume` once, now or later.
+  // The program ran, and nothing of its tree lives any more (unless record.unkillable): what it
+  // left in /box can be read by this directory's descriptor (borrowed until `resume`; -1: there is
+  // none). `record` is all but finished and may be added to. Call `resume` once, now or later.
   virtual void on_tree_gone(int box_directory, RunRecord& record, std::function<void()> resume) {
     (void)box_directory;
     (void)record;
@@ -108,8 +108,10 @@ class Run {
   // Whether the program, or one that it started, waits for input on its stdin that has not come
   // yet; nullopt: it can't be known (sandbox/input_wait.h).
   [[nodiscard]] std::optional<bool> is_waiting_for_input() const;
-  // The same of a pipe of the caller's own, by either end of it.
-  [[nodiscard]] std::optional<bool> is_waiting_for_input(int pipe) const;
+  // Bytes that were passed on to its stdin so far.
+  [[nodiscard]] std::uint64_t input_bytes() const;
+  // Its first process, by the host's number; all others are below it.
+  [[nodiscard]] pid_t init() const;
   // Its processes; what it refers to is the Run's.
   [[nodiscard]] sandbox::ProcessTree processes() const;
   // Whose files are the box's own, as the host counts.

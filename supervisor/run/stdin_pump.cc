@@ -38,6 +38,7 @@ class ChunkPump final : public StdinPump {
 
   [[nodiscard]] sys::Status start();
   [[nodiscard]] int idle_sink() const override;
+  [[nodiscard]] std::uint64_t passed() const override { return passed_; }
 
  private:
   void read_chunk();
@@ -54,6 +55,7 @@ class ChunkPump final : public StdinPump {
   sys::UniqueFd sink_;
   std::function<void(int)> on_broken_;
   std::string kept_;  // of the last chunk, not yet written
+  std::uint64_t passed_ = 0;
   EventLoop::TimerId next_read_ = 0;
 };
 
@@ -115,6 +117,7 @@ void ChunkPump::write_kept() {
       return errno == EPIPE ? close() : break_off(errno);
     }
     kept_.erase(0, static_cast<std::size_t>(n));
+    passed_ += static_cast<std::size_t>(n);
   }
   read_on();
 }

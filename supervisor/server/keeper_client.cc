@@ -192,8 +192,7 @@ void KeeperClient::on_waiting_for_input() {
 void KeeperClient::on_end(const RunRecord& record) {
   if (events_) events_->on_end(record);
   const OutputForm form = request_->base64 ? OutputForm::base64 : OutputForm::text;
-  finish("", ",\"record\":" + to_json(record, form) +
-                 member("exit_code", exit_code_of(record)) +
+  finish("", ",\"record\":" + to_json(record, form) + member("exit_code", exit_code_of(record)) +
                  member("message", to_json_text(record.error)) +
                  member("hint", to_json_text(record.hint)) + member("seq", keeper_.log().newest()));
 }
@@ -227,19 +226,18 @@ void KeeperClient::tell_state() {
   for (const std::string& each : state.interpreters) interpreters.emplace_back(to_json_text(each));
   json::value idle = nullptr;
   if (const auto since = keeper_.session().idle_since()) idle = milliseconds(now - *since);
-  finish("", member("id", to_json_text(spec.id)) +
-                 member("language", to_json_text(spec.default_language)) +
-                 member("state", state.running.empty() ? "idle" : "running") +
-                 member("running", to_json_text(state.running)) + member("queued", state.queued) +
-                 member("keeper_pid", ::getpid()) +
-                 member("made_with", to_json_text(spec.made_with)) +
-                 member("interpreters", interpreters) + member("processes", state.processes) +
-                 member("cpu_ms", state.usage.cpu.count() / 1000) +
-                 member("memory_peak_bytes", number_or_null(state.usage.memory_peak_bytes)) +
-                 member("age_ms", milliseconds(now - keeper_.created_at())) +
-                 member("idle_ms", idle) +
-                 member("expires_in_ms", milliseconds(keeper_.expires_at() - now)) +
-                 member("seq", keeper_.log().newest()));
+  finish("",
+         member("id", to_json_text(spec.id)) +
+             member("language", to_json_text(spec.default_language)) +
+             member("state", state.running.empty() ? "idle" : "running") +
+             member("running", to_json_text(state.running)) + member("queued", state.queued) +
+             member("keeper_pid", ::getpid()) + member("made_with", to_json_text(spec.made_with)) +
+             member("interpreters", interpreters) + member("processes", state.processes) +
+             member("cpu_ms", state.usage.cpu.count() / 1000) +
+             member("memory_peak_bytes", number_or_null(state.usage.memory_peak_bytes)) +
+             member("age_ms", milliseconds(now - keeper_.created_at())) + member("idle_ms", idle) +
+             member("expires_in_ms", milliseconds(keeper_.expires_at() - now)) +
+             member("seq", keeper_.log().newest()));
 }
 
 void KeeperClient::tell_logs(const KeeperRequest& request) {
@@ -321,8 +319,8 @@ void KeeperClient::finish(const std::string& error, const std::string& members) 
   if (std::exchange(is_finished_, true)) return;
   keeper_.loop().cancel(std::exchange(yield_timer_, 0));
   keeper_.loop().cancel(std::exchange(idle_timer_, 0));
-  send(reply::kLast, "{\"error\":" + json::serialize(json::value(to_json_text(error))) + members +
-                         "}");
+  send(reply::kLast,
+       "{\"error\":" + json::serialize(json::value(to_json_text(error))) + members + "}");
 }
 
 void KeeperClient::send(char kind, std::string_view bytes) {

@@ -16,6 +16,8 @@ namespace wardcase::supervisor {
 namespace {
 
 constexpr std::size_t kMostSaid = 256;  // its messages are heads of fixed size
+// For interpreters that hear of signals by a thread of their own, as Node.js does.
+constexpr std::chrono::milliseconds kSettling{50};
 
 }  // namespace
 
@@ -50,6 +52,7 @@ sys::Status AgentLink::signal(std::uint32_t id, int signo, agent::Whom whom) {
 }
 
 void AgentLink::close() {
+  loop_.cancel(std::exchange(settling_, 0));
   if (!socket_.is_open()) return;
   loop_.forget(socket_.get());
   socket_.reset();
@@ -72,13 +75,21 @@ void AgentLink::on_message(const agent::FromAgent& message) {
     case agent::Kind::ended:
       return events_.on_ended(message.ended);
     case agent::Kind::signalled:
-      if (signals_under_way_ > 0 && --signals_under_way_ == 0) events_.on_signalled();
-      return;
+      return on_signalled();
     case agent::Kind::everyone_gone:
       return events_.on_everyone_gone(message.everyone_gone);
     default:
       return fail("the agent sent what makes no sense");
   }
+}
+
+void AgentLink::on_signalled() {
+  if (signals_under_way_ == 0 || --signals_under_way_ > 0) return;
+  loop_.cancel(settling_);
+  settling_ = loop_.at(Clock::now() + kSettling, [this] {
+    settling_ = 0;
+    events_.on_signalled();
+  });
 }
 
 void AgentLink::fail(const std::string& why) {

@@ -41,18 +41,20 @@ class AgentLink {
   // Fails only where the agent takes nothing any more.
   [[nodiscard]] sys::Status signal(std::uint32_t id, int signo, agent::Whom whom);
   // A signal may still arrive, and would hit whatever has been begun meanwhile.
-  [[nodiscard]] bool is_signalling() const { return signals_under_way_ > 0; }
+  [[nodiscard]] bool is_signalling() const { return signals_under_way_ > 0 || settling_ != 0; }
   void close();
 
  private:
   void on_readable();
   void on_message(const agent::FromAgent& message);
+  void on_signalled();
   void fail(const std::string& why);
 
   EventLoop& loop_;
   Events events_;
   sys::UniqueFd socket_;
   int signals_under_way_ = 0;
+  EventLoop::TimerId settling_ = 0;
 };
 
 }  // namespace wardcase::supervisor

@@ -141,9 +141,7 @@ void Execution::check_cpu() {
 }
 
 void Execution::on_done(WorkerDone done) {
-  record_.error_type = std::move(done.error_type);
-  record_.error_message = std::move(done.error_message);
-  record_.traceback = std::move(done.traceback);
+  told_ = std::move(done.error);
   record_.result = std::move(done.result);
   record_.exit_code = done.exit_code;
   set_cause(RunStatus::exited, "");
@@ -158,9 +156,10 @@ void Execution::on_interpreter_end(std::optional<int> exit_code, std::optional<i
       box_ != nullptr && box_->usage().oom_kills.value_or(0) > oom_kills_before_;
   if (signal == SIGKILL && is_out_of_memory) {
     note_limit(LimitId::memory);
-    return set_cause(RunStatus::oom, "out of memory: limit " + policies::format_size(box_->record_so_far()
-                                                                    .limits.get(LimitId::memory)
-                                                                    .value_or(0)));
+    return set_cause(
+        RunStatus::oom,
+        "out of memory: limit " +
+            policies::format_size(box_->record_so_far().limits.get(LimitId::memory).value_or(0)));
   }
   if (signal) set_cause(RunStatus::signaled, "ended by " + signal_name(*signal));
 }
@@ -186,6 +185,7 @@ void Execution::finish() {
   measure();
   box_ = nullptr;
   transcript_.tell(record_);
+  describe_error(told_, {.has_stdin = request_.open_input, .prelude = ""}, record_);
   if (observer_ != nullptr) observer_->on_end(record_);
 }
 

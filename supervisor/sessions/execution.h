@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "policies/limits.h"
+#include "supervisor/languages/run_error.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/run_record.h"
@@ -96,6 +97,7 @@ class Execution {
   std::string nonce_;
   RunRecord record_;
   Transcript transcript_;
+  ToldError told_;
   bool has_cause_ = false;
   Clock::time_point asked_at_;
   Clock::time_point began_at_;

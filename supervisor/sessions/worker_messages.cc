@@ -61,11 +61,17 @@ WorkerDone done_of(const json::object& object) {
   done.ends = is_true(object, "exit");
   done.interrupted = is_true(object, "interrupted");
   done.result = result_at(object);
-  if (const json::object* error = object_at(object, "error")) {
-    done.error_type = text_at(*error, "type");
-    done.error_message = text_at(*error, "message");
-    done.traceback = text_at(*error, "traceback");
+  const json::object* const error = object_at(object, "error");
+  if (error == nullptr) return done;
+  ToldError& told = done.error;
+  for (auto [key, into] : {std::pair("type", &told.type), std::pair("message", &told.message),
+                           std::pair("traceback", &told.traceback), std::pair("code", &told.code),
+                           std::pair("module", &told.module), std::pair("path", &told.path)}) {
+    *into = text_at(*error, key).value_or("").substr(0, kMostTold);
   }
+  const json::value* const line = error->if_contains("line");
+  json::error_code wrong;
+  if (line != nullptr) told.line = line->to_number<unsigned>(wrong);
   return done;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sandbox/sys/error.h"
+#include "supervisor/languages/told_error.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {
@@ -25,9 +26,7 @@ struct WorkerDone {
   int exit_code = 0;
   bool ends = false;  // the program asked its interpreter to end; so it will
   bool interrupted = false;
-  std::optional<std::string> error_type;
-  std::optional<std::string> error_message;
-  std::optional<std::string> traceback;
+  ToldError error;
   std::optional<Result> result;
 };
 

@@ -209,5 +209,28 @@ TEST_P(InputWait, IsNotKnownOfProcessesThatMayNotBeLookedAt) {
   EXPECT_EQ(found, "");
 }
 
+// T13 of the behaviours: whoever answers is told when it is time to, and only then.
+TEST_P(InputWait, IsToldAsAnEventOnceForEachInput) {
+  const ScratchDirectory place(caller());
+  const std::string script =
+      "told() { [[ $(grep -c waiting_for_input events) == $1 ]]; }\n"
+      "touch events\n"
+      "{ until told 1; do sleep 0.05; done; echo Bob\n"
+      "  until told 2; do sleep 0.05; done; sleep 0.5; echo Eve; } |\n"
+      "\"$0\" run -i --events -l python -c 'print(input(\"name?\")); print(input())' >events\n"
+      "cat events";
+  const Outcome outcome = Command::other(caller(), {"/bin/bash", "-c", "cd \"$1\"\n" + script,
+                                                    Workplace::get().command(), place.path()})
+                              .finish();
+  std::string types;
+  for (std::size_t at = 0; (at = outcome.out().find("\"type\":\"", at)) != std::string::npos;) {
+    at += 8;
+    types += outcome.out().substr(at, outcome.out().find('"', at) - at) + " ";
+  }
+  EXPECT_EQ(types.find("start stdout waiting_for_input stdout "), 0U) << outcome;
+  EXPECT_NE(types.find("waiting_for_input stdout exit "), std::string::npos) << outcome;
+  EXPECT_NE(outcome.out().find(R"("stdout":"name?Bob\nEve\n")"), std::string::npos) << outcome;
+}
+
 }  // namespace
 }  // namespace wardcase::test

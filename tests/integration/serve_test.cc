@@ -44,6 +44,19 @@ print('to stderr', file=sys.stderr)
   EXPECT_EQ(record.number("queued_ms"), 0);
 }
 
+TEST_P(Serve, TellsErrorsAndHintsAsTheCommandDoes) {
+  const Service service = start();
+  const Record missing = service.run(code_body("python", "import no_such"));
+  EXPECT_EQ(missing.text("error_type"), "ImportError") << missing;
+  EXPECT_EQ(missing.text("error_message"), "No module named 'no_such'");
+  EXPECT_EQ(missing.text("traceback"), missing.err());
+  EXPECT_EQ(missing.text("hint"), "'no_such' is not installed; add --requirement no_such");
+  const Record late = service.run(
+      code_body("bash", "sleep 9", R"j("limits": {"timeout_ms": 200, "grace_ms": 100})j"));
+  EXPECT_EQ(late.text("error_type"), "TimeoutError") << late;
+  EXPECT_EQ(late.text("hint"), "raise it with --timeout, at most 600s");
+}
+
 TEST_P(Serve, RunsCommandsAndGivesBytesInBase64) {
   const Service service = start();
   const Record record = service.run(

@@ -34,8 +34,8 @@ TEST_P(Sessions, AreMadeByTheFirstProgramOfRun) {
   EXPECT_EQ(first.exit_code, 0) << first;
   const Outcome second = call({"run", "--session", id(), "-l", "python", "-c", "print(x)"});
   EXPECT_EQ(second.out(), "1\n") << second;
-  const Outcome other = call(
-      {"run", "--session", id(), "--memory", "64m", "-l", "python", "-c", "print(x)"});
+  const Outcome other =
+      call({"run", "--session", id(), "--memory", "64m", "-l", "python", "-c", "print(x)"});
   EXPECT_EQ(other.exit_code, 125) << other;
   EXPECT_NE(other.err().find("made with other options"), std::string::npos) << other;
 }
@@ -76,7 +76,9 @@ TEST_P(Sessions, TakeANameOnce) {
 
 TEST_P(Sessions, RunOneProgramAtATimeInTheirOrder) {
   make();
-  Running first = exec("python", "x = 1\nprint('begun', flush=True)\nimport time; time.sleep(1)\nprint(x)").start();
+  Running first =
+      exec("python", "x = 1\nprint('begun', flush=True)\nimport time; time.sleep(1)\nprint(x)")
+          .start();
   ASSERT_TRUE(first.wait_for(Channel::out, "begun"));
   const Record second = python_in("print(x); x = 2");
   EXPECT_EQ(second.out(), "1\n");
@@ -98,9 +100,8 @@ TEST_P(Sessions, OfDifferentNamesRunSideBySide) {
 TEST_P(Sessions, KeepVariablesWhereAProgramIsInterrupted) {
   make();
   (void)python_in("x = 'kept'");
-  Running busy = exec("python", "print('begun', flush=True)\nwhile True: pass",
-                      {"--timeout", "600s"})
-                     .start();
+  Running busy =
+      exec("python", "print('begun', flush=True)\nwhile True: pass", {"--timeout", "600s"}).start();
   ASSERT_TRUE(busy.wait_for(Channel::out, "begun"));
   EXPECT_EQ(call({"session", "interrupt", id()}).exit_code, 0);
   const Outcome ended = busy.finish();
@@ -211,10 +212,9 @@ TEST_P(Sessions, HandControlBackAndTakeInputLater) {
 
 TEST_P(Sessions, HandControlBackOnceNothingIsPrinted) {
   make();
-  const Outcome outcome =
-      exec("python", "import time\nprint('once', flush=True)\ntime.sleep(30)",
-           {"--yield-idle", "300ms"})
-          .finish();
+  const Outcome outcome = exec("python", "import time\nprint('once', flush=True)\ntime.sleep(30)",
+                               {"--yield-idle", "300ms"})
+                              .finish();
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_EQ(outcome.out(), "once\n");
   EXPECT_NE(outcome.err().find("run_"), std::string::npos) << outcome;
@@ -256,8 +256,8 @@ constexpr const char* kSaysThatItIsDone =
 
 TEST_P(Sessions, BelieveNoEndThatAProgramTells) {
   make();
-  const Record record = python_in(std::string("ID = 'x'\n") + kSaysThatItIsDone,
-                                  {"--timeout", "5s"});
+  const Record record =
+      python_in(std::string("ID = 'x'\n") + kSaysThatItIsDone, {"--timeout", "5s"});
   EXPECT_NE(record.status(), "exited") << record;
   EXPECT_EQ(python_in("print('hi')").out(), "hi\n");
 }

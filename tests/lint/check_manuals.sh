@@ -29,7 +29,7 @@ for page in "$pages"/*; do
 done
 
 # Rows of the reader's tables begin with {"KEY", those of the limits have .key = "KEY".
-keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc
+keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc policies/install_keys.cc
   sed -n -E 's/^     \.key = "([a-z_]+)",/\1/p' policies/limits.cc)
 (($(wc -w <<<"$keys") > 30)) || complain 'policies/policy_reader.cc: found too few keys'
 told_in() { # PAGE: all that it sets as a key or has a section for

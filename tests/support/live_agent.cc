@@ -178,6 +178,13 @@ void LiveAgent::signal(std::uint32_t id, int signo, agent::Whom whom) const {
   ASSERT_TRUE(sent) << sent.error().message();
 }
 
+void LiveAgent::signal_now(std::uint32_t id, int signo, agent::Whom whom) const {
+  signal(id, signo, whom);
+  const agent::FromAgent answer = receive();
+  EXPECT_EQ(answer.kind, agent::Kind::signalled);
+  EXPECT_EQ(answer.signalled.id, id);
+}
+
 agent::FromAgent LiveAgent::receive(std::chrono::milliseconds patience) const {
   std::array<char, 256> buffer = {};
   if (!is_readable(control(), patience)) return {};
@@ -210,10 +217,10 @@ std::string LiveProgram::err() const { return read_available(err_.get()); }
 std::string LiveProgram::out_until(std::string_view text) const {
   std::string all = out();
   const auto end = steady_clock::now() + kAgentPatience;
-  while (all.find(text) == std::string::npos && steady_clock::now() < end &&
-         is_readable(out_.get(), std::chrono::milliseconds(100))) {
+  while (all.find(text) == std::string::npos && steady_clock::now() < end) {
+    if (!is_readable(out_.get(), std::chrono::milliseconds(100))) continue;
     const std::string more = out();
-    if (more.empty()) break;
+    if (more.empty()) break;  // its end
     all += more;
   }
   return all;
@@ -256,8 +263,10 @@ void LiveWorker::begin(std::string_view code) {
 }
 
 void LiveWorker::send(const boost::json::object& message) const {
-  write_all(channel(), framed(boost::json::serialize(message)));
+  send_text(boost::json::serialize(message));
 }
+
+void LiveWorker::send_text(std::string_view text) const { write_all(channel(), framed(text)); }
 
 boost::json::object LiveWorker::answer() {
   const std::string head = read_exactly(channel(), 4);

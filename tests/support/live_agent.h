@@ -35,6 +35,8 @@ class LiveAgent {
   void hang_up() { control_.reset(); }
   void send(const agent::StartRequest& request, const std::vector<int>& descriptors);
   void signal(std::uint32_t id, int signo, agent::Whom whom) const;
+  // The same for a worker, until the agent has done it.
+  void signal_now(std::uint32_t id, int signo, agent::Whom whom) const;
   // Kind 0: nothing came.
   [[nodiscard]] agent::FromAgent receive(std::chrono::milliseconds patience = kAgentPatience) const;
   // How it ended, as waitpid(2) has it.
@@ -91,7 +93,8 @@ class LiveWorker : public LiveProgram {
   void begin(std::string_view code);
   [[nodiscard]] boost::json::object answer();
   void send(const boost::json::object& message) const;
-  void interrupt() const { agent_.signal(id(), SIGINT, agent::Whom::group); }
+  void send_text(std::string_view text) const;
+  void interrupt() const { agent_.signal_now(id(), SIGINT, agent::Whom::group); }
   [[nodiscard]] std::string nonce() const { return "nonce-" + std::to_string(count_); }
   [[nodiscard]] const boost::json::object& ready() const { return ready_; }
 

@@ -87,5 +87,49 @@ TEST_P(UnluckyBehaviour, AskingForMemoryNodesIsNoRefusal) {
   EXPECT_EQ(listed.err(), "") << listed;
 }
 
+TEST_P(UnluckyBehaviour, FiguresThatAreShownAreSavedAndClosed) {
+  const std::string code =
+      "import warnings\n"
+      "warnings.simplefilter('error')\n"
+      "import matplotlib.pyplot as plt\n"
+      "import sys\n"
+      "plt.plot([1, 2])\n"
+      "plt.figure()\n"
+      "plt.show()\n"
+      "print(plt.get_fignums(), plt.get_backend().lower(), plt.show.__name__)\n"
+      "print('Pyplot' in repr(sys.meta_path))\n"
+      "plt.plot([2, 1])\n"
+      "plt.show(block=False)\n";
+  std::vector<std::string> policies = {"default"};
+  if (has_landlock()) policies.emplace_back("landlock-only");
+  for (const std::string& policy : policies) {
+    const Record record = python(code, {"--policy", policy});
+    EXPECT_EQ(record.out(), "[] agg show\nFalse\n") << record;
+    EXPECT_EQ(record.err().find("arning"), std::string::npos) << record;
+    for (const std::string number : {"0", "1", "2"}) {
+      const std::string artifact = "artifacts." + number;
+      EXPECT_EQ(record.text(artifact + ".path"),
+                "figure-" + std::to_string(std::stoi(number) + 1) + ".png")
+          << record;
+      EXPECT_EQ(record.text(artifact + ".mime"), "image/png");
+    }
+    EXPECT_FALSE(record.has("artifacts.3")) << record;
+  }
+}
+
+// As before: with another backend, and where nothing can be saved.
+TEST_P(UnluckyBehaviour, FiguresThatCantBeSavedAreLeftToMatplotlib) {
+  const std::string code =
+      "import warnings\n"
+      "warnings.simplefilter('ignore')\n"
+      "import matplotlib.pyplot as plt\n"
+      "plt.plot([1, 2])\n"
+      "plt.show()\n"
+      "print(plt.get_fignums())\n";
+  EXPECT_EQ(python(code, {"-e", "MPLBACKEND=svg"}).out(), "[1]\n");
+  const ScratchDirectory workspace(caller());
+  EXPECT_EQ(python(code, {"--workspace", workspace.path()}).out(), "[1]\n");
+}
+
 }  // namespace
 }  // namespace wardcase::test

@@ -23,6 +23,8 @@ const kMaxText = 64 << 10; // of a result's text, a message, a traceback
 const kMaxMime = 8 << 20;
 const kMaxJson = 64 << 10; // of plain data that is told as JSON, too
 const kInterrupted = 130;
+const kLookMs = 50;
+const kInterruptCode = 'ERR_SCRIPT_EXECUTION_INTERRUPTED'; // as vm says it
 const kMime = Symbol.for('wardcase.mime'); // a method that returns {kind: text, bytes or data}
 const kGuarded = Symbol('guarded');
 
@@ -104,8 +106,10 @@ class Frames {
 const home = new Module(`${process.cwd()}/session.js`);
 home.filename = home.id;
 home.paths = Module._nodeModulePaths(process.cwd());
-home._compile('module.exports = (name, options) => import(name, options);', home.filename);
-const importModule = home.exports;
+process.mainModule = home;
+home._compile('module.exports = [require, (name, options) => import(name, options)];', home.filename);
+const [homeRequire, importModule] = home.exports;
+homeRequire.main = home;
 home.exports = {};
 home.loaded = true;
 
@@ -181,24 +185,43 @@ session.connect();
 const holder = {}; // through which a value of the inspector's becomes one of ours
 let holderId;
 
-// Whatever runs long in here ends by an interrupt, which is thrown. V8 gives no other way to end
-// what does not return to the event loop.
+// SIGINT is the watchdog's, a thread of Node.js that the REPL has for this: what is in guarded()
+// is ended by it, and throws; one that comes elsewhere is remembered. No listener for the signal
+// would do: vm takes listeners away while it runs, and without one a SIGINT ends the process.
+const watchdog = process.binding('contextify');
+
+// Forgets what came before the program, and takes the signal back from a program that listened.
+// None is under way now: the watchdog would keep one that it has not seen yet for later.
+let isOurs = true;
+function watchAnew() {
+  if (isOurs && !watchdog.watchdogHasPendingSigint()) return;
+  watchdog.stopSigintWatchdog();
+  watchdog.startSigintWatchdog();
+  isOurs = process.listenerCount('SIGINT') === 0;
+}
+watchdog.startSigintWatchdog();
+process.on('newListener', (name) => { if (name === 'SIGINT') isOurs = false; });
+
 const guardedScript = new vm.Script(`globalThis[Symbol.for('wardcase.guarded')]()`, { filename: 'wardcase' });
 function guarded(run) {
   let result;
-  Object.defineProperty(globalThis, Symbol.for('wardcase.guarded'), {
-    configurable: true, enumerable: false, value: () => { result = run(); },
-  });
+  const value = () => {
+    delete process.listenerCount;
+    result = run();
+  };
+  Object.defineProperty(globalThis, Symbol.for('wardcase.guarded'), { configurable: true, enumerable: false, value });
+  process.listenerCount = () => 0; // those of the program stay
   try {
     guardedScript.runInThisContext({ breakOnSigint: true, displayErrors: false });
   } finally {
+    delete process.listenerCount;
     delete globalThis[Symbol.for('wardcase.guarded')];
   }
   return result;
 }
 
 function isInterrupt(error) {
-  return error !== null && typeof error === 'object' && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
+  return error !== null && typeof error === 'object' && error.code === kInterruptCode;
 }
 
 function argumentOf({ type, value, objectId, unserializableValue }) {
@@ -331,6 +354,7 @@ let running = null; // {id, name, code, end: what is to be answered once the non
 
 function end(program, how) {
   if (program.end !== undefined) return; // interrupted before
+  clearInterval(program.timer);
   program.end = {
     type: 'done', id: program.id, exit_code: 0, exit: false, interrupted: false, error: null, result: null, ...how,
   };
@@ -343,6 +367,8 @@ const interrupted = { exit_code: kInterrupted, interrupted: true };
 
 function failed(error, details, program) {
   if (isInterrupt(error)) return interrupted;
+  // It ended a child, too, whose end can be here first.
+  if (util.types.isNativeError(error) && error.signal === 'SIGINT') return interrupted;
   const told = describeError(error, details, program.name, program.code);
   write2(told.traceback);
   return { exit_code: 1, error: told };
@@ -377,8 +403,16 @@ function setLast(value) {
   Object.defineProperty(globalThis, '_', { configurable: true, enumerable: false, writable: true, value });
 }
 
+// No code of the program's need run, so that an interrupt has to be looked for.
+function watchAwaited(program) {
+  program.timer = setInterval(() => {
+    if (watchdog.watchdogHasPendingSigint()) end(program, interrupted);
+  }, kLookMs);
+}
+
 function execute(program) {
   running = program;
+  watchAnew();
   let said; // by the inspector, if the program ended at once
   let isSynchronous = true;
   const parameters = {
@@ -394,10 +428,11 @@ function execute(program) {
       });
     });
   } catch (error) {
-    end(program, isInterrupt(error) ? interrupted : failed(error, {}, program));
+    if (said === undefined) end(program, isInterrupt(error) ? interrupted : failed(error, {}, program));
   }
   isSynchronous = false;
   if (said !== undefined) settle(program, said);
+  if (program.end === undefined) watchAwaited(program);
 }
 
 function take(message) {
@@ -413,20 +448,13 @@ function take(message) {
     return false;
   }
   if (message.type === 'path') {
-    Module.globalPaths.push(`${message.add}/node_modules`, message.add);
+    home.paths.push(`${message.add}/node_modules`);
     send({ type: 'ok' });
   }
   return true;
 }
 
 // ---- The beginning ----------------------------------------------------------------------------
-
-// A program that listens itself is left to itself; else only what is awaited is ended here, the
-// rest by guarded().
-process.on('SIGINT', () => {
-  if (running === null || running.end !== undefined || process.listenerCount('SIGINT') > 1) return;
-  end(running, interrupted);
-});
 
 // Of what nobody waits for. The session lives on.
 process.on('uncaughtException', (error) => {
@@ -439,9 +467,6 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 process.argv = [process.execPath, ''];
-process.mainModule = home;
-const homeRequire = Module.createRequire(home.filename);
-homeRequire.main = home;
 const globals = {
   require: homeRequire, module: home, exports: home.exports, $mport: importModule,
   __filename: home.filename, __dirname: process.cwd(),

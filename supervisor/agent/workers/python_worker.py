@@ -338,12 +338,20 @@ class Errors:
             text = cut("".join(lines))
         except Exception as other:
             text = f"{type(error).__name__}: <its traceback can't be had: {short(other)}>\n"
-        told = {"type": type(error).__name__, "message": self.message(error), "traceback": text}
+        told = {"type": self.name(error), "message": self.message(error), "traceback": text}
         if isinstance(error, ImportError) and isinstance(error.name, str):
             told["module"] = cut(error.name, 256)
         if isinstance(error, SyntaxError):
             told.update(self.place(error))
         return told
+
+    @staticmethod
+    def name(error):
+        """One of the few that all languages have, or its own."""
+        for known in (SyntaxError, MemoryError, ImportError, PermissionError):
+            if isinstance(error, known):
+                return known.__name__
+        return type(error).__name__
 
     @staticmethod
     def message(error):

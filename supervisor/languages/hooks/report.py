@@ -99,8 +99,9 @@ def report(show, kind, value, trace, channel, told, process):
     finally:
         sys.stderr = stream
     try:
-        if is_ours(channel, told):
-            tell(channel, "traceback", tee.text())
+        if not is_ours(channel, told):
+            return
+        tell(channel, "traceback", tee.text())
     except OSError:
         return  # nobody listens
     for name, kinds, text_of in FIELDS:

@@ -147,20 +147,20 @@ TEST_F(Agent, SignalsTheWorkerOrItsGroup) {
       "while :; do wait; done";
   const LiveProgram program(agent, 1, {"bash", "-c", script}, worker_environment());
   (void)program.out_until("up\n");
-  agent.signal(1, SIGUSR1, Whom::process);
+  agent.signal_now(1, SIGUSR1, Whom::process);
   EXPECT_EQ(program.out_until("parent\n"), "parent\n");
-  agent.signal(1, SIGUSR1, Whom::group);
+  agent.signal_now(1, SIGUSR1, Whom::group);
   std::string both = program.out_until("parent\n");
   if (both.find("child") == std::string::npos) both += program.out_until("child\n");
   EXPECT_NE(both.find("child\n"), std::string::npos);
-  agent.signal(1, SIGKILL, Whom::group);
+  agent.signal_now(1, SIGKILL, Whom::group);
   EXPECT_EQ(agent.receive().ended.status, SIGKILL);
 }
 
 TEST_F(Agent, DropsASignalForNobody) {
-  agent.signal(77, SIGKILL, Whom::process);
-  agent.signal(0, SIGKILL, Whom::group);
-  agent.signal(0, 1000, Whom::process);
+  agent.signal_now(77, SIGKILL, Whom::process);
+  agent.signal_now(0, SIGKILL, Whom::group);
+  agent.signal_now(0, 1000, Whom::process);
   EXPECT_EQ(output_of("echo still here"), "still here\n");
 }
 
