@@ -63,7 +63,7 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
   -ffile-prefix-map=$(CURDIR)=. $(warnings) $(hardening) $(instrument) $(CPPFLAGS) $(CXXFLAGS)
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
-libraries := -lseccomp -lcap -lsodium -lboost_program_options
+libraries := -lseccomp -lcap -lsodium -lre2 -lboost_program_options
 # The companion takes from the host what changes with it (libsystemd), and else starts quickly.
 libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
 
@@ -162,7 +162,7 @@ $(out)/shipped_policies.cc: $(shipped) packaging/embed-policies $(out)/sources
 	@packaging/embed-policies $(shipped) >$@
 # The languages, as a table: what reads files of users at run time reads these once, here.
 $(out)/embed-languages: $(embed) $(filter-out %/shipped_languages.o %/language_set.o,$(policies)) $(sys)
-	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^)
+	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) -lre2
 $(out)/shipped_languages.cc: $(shipped_languages) $(out)/embed-languages $(out)/sources
 	@$(out)/embed-languages $(shipped_languages) >$@
 $(out)/obj/policies/shipped_%.o: $(out)/shipped_%.cc Makefile $(out)/flags

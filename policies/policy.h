@@ -65,6 +65,14 @@ struct Denial {
   std::string why;
 };
 
+// Code that is refused before it runs: a courtesy, no boundary.
+struct DeniedCode {
+  std::string name;
+  std::string pattern;                 // find_code
+  std::vector<std::string> languages;  // none: all
+  std::string why;                     // may be ""
+};
+
 // A weakening of the sandbox, and the reason for it. `what` is host_network,
 // no_namespaces, or syscalls.NAME: a call that the built-in rules would refuse.
 struct Danger {
@@ -114,6 +122,7 @@ struct Policy {
   std::vector<Setting<Denial>> denied_calls;
   Maybe<std::vector<std::string>> openable_calls;  // calls and "@group"s for --allow-syscalls
   std::vector<Setting<std::string>> require;       // features, besides those of standard_require()
+  std::vector<Setting<DeniedCode>> denied_code;
   std::vector<Setting<Variable>> environment;
   std::vector<Setting<Variable>> preludes;  // language, absolute host path
   std::vector<Setting<Danger>> dangers;

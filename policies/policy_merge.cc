@@ -191,6 +191,7 @@ Policy lay_over(Policy under, const Policy& over) {
   append(under.mounts, over.mounts);
   append(under.allowed_calls, over.allowed_calls);
   append(under.denied_calls, over.denied_calls);
+  append(under.denied_code, over.denied_code);
   append(under.require, over.require);
   append(under.dangers, over.dangers);
   lay_names(under.environment, over.environment);

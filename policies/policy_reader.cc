@@ -7,6 +7,7 @@
 #include <span>
 
 #include "policies/install_keys.h"
+#include "policies/code_pattern.h"
 #include "policies/policy_entry.h"
 #include "policies/spelling.h"
 
@@ -272,6 +273,7 @@ constexpr Row kKeys[] = {
     {"mount", read_mounts},
     {"syscalls", [](const Entry& entry) { return read_section(entry, kSyscallKeys); }},
     {"environment", read_environment},
+    {"deny_code", read_denied_code},
     {"prelude", read_preludes},
     {"dangerous", [](const Entry& entry) { return read_section(entry, kDangerKeys); }},
     // The next three are a policy's alone, the last one a configuration's.

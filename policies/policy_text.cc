@@ -172,6 +172,13 @@ std::string to_toml(const Policy& policy, Origins origins) {
     writer.line(quoted(variable.value.name) + " = " + quoted(variable.value.value),
                 variable.origin);
   }
+  writer.section("[deny_code]");
+  for (const Setting<DeniedCode>& denied : policy.denied_code) {
+    writer.line(quoted(denied.value.name) + " = { pattern = " + quoted(denied.value.pattern) +
+                    ", languages = " + one_line(denied.value.languages, quoted) +
+                    ", why = " + quoted(denied.value.why) + " }",
+                denied.origin);
+  }
   writer.section("[prelude]");
   for (const Setting<Variable>& prelude : policy.preludes) {
     writer.line(quoted(prelude.value.name) + " = " + quoted(prelude.value.value), prelude.origin);

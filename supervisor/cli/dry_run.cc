@@ -12,9 +12,9 @@
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/run_report.h"
 #include "supervisor/cli/signals.h"
+#include "supervisor/languages/job_run.h"
 #include "supervisor/run/preparation.h"
 #include "supervisor/run/record_parts.h"
-#include "supervisor/run/run.h"
 
 namespace wardcase::supervisor {
 
@@ -65,7 +65,8 @@ std::string origin_of(const policies::LimitRow& row, const RunOptions& options,
   return asked ? "lowered to what this host has" : "worked out";
 }
 
-sys::Result<RunRecord> try_run(EventLoop& loop, Host& host, RunSpec spec) {
+sys::Result<RunRecord> try_run(EventLoop& loop, Host& host, Job job) {
+  RunSpec& spec = job.spec;
   spec.rehearsal = true;
   // What nobody reads stays the caller's: it may be for the next command.
   if (spec.stdin_source.is_open()) {
@@ -74,14 +75,14 @@ sys::Result<RunRecord> try_run(EventLoop& loop, Host& host, RunSpec spec) {
     if (!spec.stdin_source.is_open()) return tl::unexpected(sys::errno_error("open '/dev/null'"));
   }
   RehearsalObserver observer(loop);
-  Run run(loop, host);
+  JobRun run(loop, host);
   Signals signals(loop);
   auto opened = signals.open([&](int signal) {
     const bool is_of_terminal = signal == SIGTSTP || signal == SIGCONT || signal == SIGWINCH;
     if (!is_of_terminal) run.stop(signal);  // what is over in a moment need not be frozen
   });
   if (!opened) return tl::unexpected(std::move(opened).error());
-  run.start(std::move(spec), observer);
+  run.start(std::move(job), observer);
   if (auto turned = loop.run(); !turned) return tl::unexpected(std::move(turned).error());
   return observer.record;
 }
@@ -134,8 +135,9 @@ json::object origins_json(const DryRun& dry_run) {
 
 }  // namespace
 
-sys::Result<DryRun> rehearse(EventLoop& loop, Host& host, const RunOptions& options, RunSpec spec,
+sys::Result<DryRun> rehearse(EventLoop& loop, Host& host, const RunOptions& options, Job job,
                              const std::optional<RunRecord>& refusal) {
+  const RunSpec& spec = job.spec;
   DryRun dry_run;
   dry_run.policy = spec.policy;
   dry_run.argv = spec.argv;
@@ -146,7 +148,7 @@ sys::Result<DryRun> rehearse(EventLoop& loop, Host& host, const RunOptions& opti
   if (refusal) {
     dry_run.record = *refusal;
   } else {
-    auto record = try_run(loop, host, std::move(spec));
+    auto record = try_run(loop, host, std::move(job));
     if (!record) return tl::unexpected(std::move(record).error());
     dry_run.record = *std::move(record);
   }

@@ -8,10 +8,10 @@
 
 #include "sandbox/launch_request.h"
 #include "supervisor/cli/run_options.h"
+#include "supervisor/languages/job.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/run_record.h"
-#include "supervisor/run/run_spec.h"
 
 namespace wardcase::supervisor {
 
@@ -29,11 +29,11 @@ struct DryRun {
   [[nodiscard]] bool would_run() const { return record.status == RunStatus::exited; }
 };
 
-// Makes the box of a run, executes the program, and ends it before its first instruction;
-// nothing is left behind. With `refusal` there is nothing to try, and this is its record.
-// Fails only where the loop does.
+// Does what has to be done before the program, as a run would; makes its box, executes the program,
+// and ends it before its first instruction; nothing is left behind. With `refusal` there is nothing
+// to try, and this is its record. Fails only where the loop does.
 [[nodiscard]] sys::Result<DryRun> rehearse(EventLoop& loop, Host& host, const RunOptions& options,
-                                           RunSpec spec, const std::optional<RunRecord>& refusal);
+                                           Job job, const std::optional<RunRecord>& refusal);
 
 // 0, or what the run would exit with where it is refused.
 [[nodiscard]] int exit_code_of(const DryRun& dry_run);

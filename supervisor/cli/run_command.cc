@@ -217,9 +217,9 @@ void Conductor::tell_end() const {
   }
 }
 
-int show_dry_run(EventLoop& loop, Host& host, const RunOptions& options, RunSpec spec,
+int show_dry_run(EventLoop& loop, Host& host, const RunOptions& options, Job job,
                  const std::optional<RunRecord>& refusal, const Console& console) {
-  const auto dry_run = rehearse(loop, host, options, std::move(spec), refusal);
+  const auto dry_run = rehearse(loop, host, options, std::move(job), refusal);
   if (!dry_run) return fail(console, dry_run.error());
   const bool is_json = options.dry_run == DryRunForm::json;
   if (!write_all(STDOUT_FILENO, is_json ? to_json(*dry_run) + "\n" : to_text(*dry_run))) {
@@ -256,7 +256,7 @@ int run_command(std::span<const std::string> words) {
   auto loop = EventLoop::create();
   if (!loop) return fail(console, loop.error());
   if (options->dry_run) {
-    return show_dry_run(*loop, host, *options, std::move(job->spec), refusal, console);
+    return show_dry_run(*loop, host, *options, *std::move(job), refusal, console);
   }
   Conductor conductor(*loop, host, *options, console);
   return conductor.conduct(*std::move(job), refusal);

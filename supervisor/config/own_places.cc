@@ -59,7 +59,7 @@ sys::Result<OwnPlace> open_base(const std::string& path) {
 }
 
 // A directory of ours in another, made where it is not there.
-sys::Status enter(OwnPlace& place, const std::string& name, Missing missing) {
+sys::Status enter(OwnPlace& place, const std::string& name, mode_t closed, Missing missing) {
   place.path += "/" + name;
   const int parent = place.directory.get();
   if (missing == Missing::is_made && ::mkdirat(parent, name.c_str(), 0700) < 0 && errno != EEXIST) {
@@ -70,15 +70,15 @@ sys::Status enter(OwnPlace& place, const std::string& name, Missing missing) {
   }));
   if (!directory.is_open()) return tl::unexpected(sys::errno_error("'" + place.path + "'"));
   place.directory = std::move(directory);
-  return check_owner(place.directory.get(), place.path, kOpenToOthers);
+  return check_owner(place.directory.get(), place.path, closed);
 }
 
 sys::Result<OwnPlace> open_below(const std::string& base, std::span<const std::string> names,
-                                 Missing missing) {
+                                 mode_t closed, Missing missing) {
   auto place = open_base(base);
   if (!place) return place;
   for (const std::string& name : names) {
-    if (auto entered = enter(*place, name, missing); !entered) {
+    if (auto entered = enter(*place, name, closed, missing); !entered) {
       return tl::unexpected(std::move(entered).error());
     }
   }
@@ -122,19 +122,20 @@ sys::Result<OwnPlace> open_state(const std::string& name, Missing missing) {
   constexpr const char* kBelowHome[] = {".local", "state"};
   const std::string base = base_directory("XDG_STATE_HOME", kBelowHome, missing);
   if (base.empty()) return no_base("XDG_STATE_HOME");
-  return open_below(base, std::array{std::string("wardcase"), name}, missing);
+  return open_below(base, std::array{std::string("wardcase"), name}, kOpenToOthers, missing);
 }
 
 sys::Result<OwnPlace> open_cache(const std::string& name, Missing missing) {
   if (auto given = absolute_variable("CACHE_DIRECTORY")) {
-    return open_below(given->substr(0, given->find(':')), std::array{name}, missing);
+    return open_below(given->substr(0, given->find(':')), std::array{name}, kWritableByOthers,
+                      missing);
   }
   constexpr const char* kBelowHome[] = {".cache"};
   std::string base = base_directory("XDG_CACHE_HOME", kBelowHome, missing);
   // sudo may leave HOME as it was, and a unit has none.
   if (::geteuid() == 0 && !is_own(base)) base = "/var/cache";
   if (base.empty()) return no_base("XDG_CACHE_HOME");
-  return open_below(base, std::array{std::string("wardcase"), name}, missing);
+  return open_below(base, std::array{std::string("wardcase"), name}, kWritableByOthers, missing);
 }
 
 }  // namespace wardcase::supervisor

@@ -70,8 +70,7 @@ sys::Result<std::string> name_of(const CompileOrder& order, const std::string& c
   for (const std::string& variable : program.environment) name.add(variable);
   for (const PlacedFile& file : program.files) {
     if (!file.path.starts_with("/box/")) continue;
-    sys::UniqueFd copy(::fcntl(file.content.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-    const auto content = read_source({file.path, std::move(copy)});
+    const auto content = read_source(file.content.get(), file.path);
     if (!content) return content;
     name.add(file.path);
     name.add(*content);
@@ -88,7 +87,7 @@ void CompilePart::before(EventLoop& loop, Host& host, RunSpec& program, StageNot
   program_ = &program;
   notes_ = &notes;
   done_ = std::move(done);
-  auto text = read_source(order_.source);
+  auto text = read_source(order_.source.content.get(), order_.source.name);
   if (!text) return fail(text.error());
   text_ = *std::move(text);
   const std::string compiler = compiler_of(order_);

@@ -2,24 +2,22 @@
 // Copyright The wardcase authors
 #include "supervisor/languages/program.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <utility>
 
-#include "supervisor/languages/compile_part.h"
+#include "policies/snippet_name.h"
+#include "supervisor/languages/denied_code.h"
 #include "supervisor/languages/error_report.h"
 #include "supervisor/languages/interpreter_hook.h"
-#include "supervisor/languages/interpreter_search.h"
-#include "supervisor/languages/program_command.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
-#include "supervisor/languages/syntax_check.h"
+#include "supervisor/languages/program_stages.h"
+#include "supervisor/languages/stage_box.h"
 
 namespace wardcase::supervisor {
 
@@ -61,39 +59,24 @@ tl::unexpected<ProgramFailure> no_content(const std::string& name, const sys::Er
   }
 }
 
-// Where the file is in the box if the workspace shows it; "" if not.
-std::string place_in_workspace(const std::string& path, const policies::Mount& workspace) {
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (error) return "";
-  const fs::path inside = real.lexically_relative(workspace.source);
-  if (inside.empty() || *inside.begin() == "..") return "";
-  return (fs::path("/box") / inside).string();
-}
-
-// The program's file in the box: the path it has there. Puts it there unless
-// the workspace shows it already.
-std::string place(const ProgramSource& source, const std::string& name, mode_t mode,
-                  sys::UniqueFd content, RunSpec& spec) {
-  const policies::Mount* workspace = find_workspace(spec);
-  if (workspace != nullptr && source.kind == Kind::file) {
-    std::string shown = place_in_workspace(source.text, *workspace);
-    if (!shown.empty()) return shown;
-  }
-  std::string path = (workspace == nullptr ? "/box/" : "/run/wardcase/") + name;
-  spec.files.push_back({path, std::move(content), mode});
-  return path;
-}
-
 sys::Result<sys::UniqueFd> open_content(const ProgramSource& source) {
   if (source.kind == Kind::file) return open_program(source.text);
   if (source.kind == Kind::code) return text_in_memory(source.text);
   return read_into_memory(STDIN_FILENO);
 }
 
+// What a program without a file is called in the box; its content may have a say in it.
+sys::Result<std::string> name_snippet(const policies::Language& language, int content) {
+  if (language.variant.name.empty()) return std::string(language.snippet_name);
+  const auto text = read_source(content, "the program");
+  if (!text) return text;
+  return std::string(policies::snippet_name(language, *text));
+}
+
 // nullptr: none was named and the file's name does not tell.
 tl::expected<const policies::Language*, ProgramFailure> choose_language(
     const ProgramSource& source, const policies::LanguageSet& languages) {
+  if (source.kind == Kind::command) return nullptr;
   if (source.language) {
     const policies::Language* language = languages.find(*source.language);
     if (language != nullptr) return language;
@@ -102,92 +85,6 @@ tl::expected<const policies::Language*, ProgramFailure> choose_language(
   }
   if (source.kind == Kind::file) return languages.of_file(source.text);
   return invalid("a program without a file name needs a language, one of " + languages.names(", "));
-}
-
-// What a language's program is in its box, settled step by step.
-struct Placing {
-  const ProgramSource& source;
-  const Configuration& configuration;
-  const policies::Limits& limits;  // resolved
-  unsigned host_cpus;
-  std::string name;  // of the file
-  sys::UniqueFd content;
-};
-
-// The program is what comes out of a compiler: a part puts it there.
-void compile_file(Placing placing, const policies::Language& language,
-                  const policies::Runner& runner, Job& job) {
-  CompileOrder order;
-  order.runner = runner;
-  order.language = language.name;
-  order.source = {std::move(placing.name), std::move(placing.content)};
-  order.interpreter = placing.source.interpreter;
-  order.limits = stage_limits(placing.configuration.policy, runner.compile.limits);
-  order.limits_place =
-      "[compile] of the language '" + order.language + "' (" + std::string(language.origin) + ")";
-  order.target = "/run/wardcase/" + std::string(runner.compile.output);
-  const policies::Mount* const workspace = find_workspace(job.spec);
-  if (workspace != nullptr && placing.source.kind == Kind::file) {
-    const std::string shown = place_in_workspace(placing.source.text, *workspace);
-    if (!shown.empty()) order.directory = fs::path(shown).parent_path().string().substr(4) + "/";
-  }
-  fill_command(runner.run, runner, {order.interpreter, std::nullopt, order.target, std::nullopt},
-               placing.limits, job.spec);
-  job.parts.push_back(std::make_unique<CompilePart>(std::move(order)));
-}
-
-// The check of a program's syntax: before it, or in its place.
-Filled add_check(const Placing& placing, const policies::Language& language,
-                 const policies::Runner& runner, Job& job) {
-  if (runner.check.command.empty()) {
-    const std::string reason(runner.check.refusal);
-    return invalid("'" + placing.name + "': programs in " + std::string(language.name) +
-                   " can't be checked without running them" +
-                   (reason.empty() ? "" : ": " + reason));
-  }
-  CheckOrder order;
-  order.runner = runner;
-  order.source.name = placing.name;
-  order.source.content.reset(::fcntl(placing.content.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!order.source.content.is_open()) {
-    return tl::unexpected(
-        ProgramFailure{RunStatus::setup_failed, std::nullopt, "share the program", errno});
-  }
-  order.interpreter = placing.source.interpreter;
-  order.script_suffix = fs::path(language.snippet_name).extension().string();
-  order.limits = stage_limits(placing.configuration.policy, {});
-  const policies::Mount* const workspace = find_workspace(job.spec);
-  if (workspace != nullptr && placing.source.kind == Kind::file) {
-    order.shown_at = place_in_workspace(placing.source.text, *workspace);
-  }
-  if (placing.source.validation == Validation::first) {
-    job.parts.push_back(std::make_unique<CheckPart>(std::move(order)));
-    return {};
-  }
-  if (const auto made = make_check(order, placing.host_cpus, job.spec); !made) {
-    return tl::unexpected(ProgramFailure{RunStatus::setup_failed, std::nullopt,
-                                         made.error().message(), made.error().code});
-  }
-  job.parts.push_back(std::make_unique<VerdictPart>(std::move(order)));
-  return {};
-}
-
-Filled fill_language(Placing placing, const policies::Language& language, Job& job) {
-  const policies::Runner& runner = choose_runner(language);
-  job.spec.language = language.name;
-  if (placing.source.validation != Validation::none) {
-    auto added = add_check(placing, language, runner, job);
-    if (!added || placing.source.validation == Validation::alone) return added;
-  }
-  if (!runner.compile.command.empty()) {
-    compile_file(std::move(placing), language, runner, job);
-    return {};
-  }
-  const std::string path =
-      place(placing.source, placing.name, 0644, std::move(placing.content), job.spec);
-  fill_command(runner.run, runner, {placing.source.interpreter, path, std::nullopt, std::nullopt},
-               placing.limits, job.spec);
-  return {};
 }
 
 // What has to be installed for it. A command's language is that of the interpreter it names.
@@ -208,13 +105,15 @@ std::string language_of_command(const std::string& program) {
 }
 
 // All but commands: the content becomes a file of the box, and argv names it.
-Filled fill_file(const ProgramSource& source, const Configuration& configuration,
-                 const policies::Limits& limits, unsigned host_cpus, Job& job) {
+Filled fill_file(const ProgramSource& source, const policies::Language* language,
+                 const Configuration& configuration, const policies::Limits& limits,
+                 unsigned host_cpus, Job& job) {
   RunSpec& spec = job.spec;
   const policies::LanguageSet& languages = configuration.languages;
-  const auto chosen = choose_language(source, languages);
-  if (!chosen) return tl::unexpected(chosen.error());
-  const policies::Language* const language = *chosen;
+  if (language == nullptr && source.validation != Validation::none) {
+    return invalid("'" + source.text + "': can't tell its language; name it with -l " +
+                   languages.names("|"));
+  }
   const bool is_file = source.kind == Kind::file;
   auto content = open_content(source);
   if (!content) return no_content(is_file ? source.text : "-", content.error());
@@ -227,31 +126,35 @@ Filled fill_file(const ProgramSource& source, const Configuration& configuration
                                               "': can't tell its language; name it with -l " +
                                               languages.names("|"));
   }
-  std::string name =
-      is_file ? fs::path(source.text).filename().string() : std::string(language->snippet_name);
+  auto name =
+      is_file ? fs::path(source.text).filename().string() : name_snippet(*language, content->get());
+  if (!name) return no_content("-", name.error());
+  if (!configuration.policy.denied_code.empty()) {
+    const auto text = read_source(content->get(), *name);
+    if (!text) return no_content(is_file ? source.text : "-", text.error());
+    auto refused = refuse_code(configuration.policy, language, *text);
+    if (refused) return tl::unexpected(*std::move(refused));
+  }
   const std::size_t parts = job.parts.size();
   if (source.validation != Validation::alone) {
     auto added = add_install(source, configuration.policy,
                              language != nullptr ? language->name : std::string_view(),
-                             content->get(), name, job);
+                             content->get(), *name, job);
     if (!added) return added;
   }
   const std::size_t installs = job.parts.size() - parts;
   if (language != nullptr) {
     auto filled = fill_language(
-        {source, configuration, limits, host_cpus, std::move(name), *std::move(content)}, *language,
-        job);
+        {source, configuration, limits, host_cpus, *std::move(name), *std::move(content)},
+        *language, job);
     if (!filled || source.validation == Validation::alone) return filled;
     // What can't be right needs nothing installed.
     const auto first = job.parts.begin() + static_cast<std::ptrdiff_t>(parts);
     std::rotate(first, first + static_cast<std::ptrdiff_t>(installs), job.parts.end());
-  } else if (source.validation != Validation::none) {
-    return invalid("'" + source.text + "': its language is not known; name it with -l " +
-                   languages.names("|"));
   } else {
     if (source.interpreter) spec.argv.push_back(*source.interpreter);
     const mode_t mode = runs_itself ? 0755 : 0644;
-    spec.argv.push_back(place(source, name, mode, *std::move(content), spec));
+    spec.argv.push_back(place_program(source, *name, mode, *std::move(content), spec));
   }
   spec.argv.insert(spec.argv.end(), source.arguments.begin(), source.arguments.end());
   return {};
@@ -292,6 +195,7 @@ RunRecord ProgramFailure::record(const RunSpec& spec) const {
   record.error = error;
   record.hint = hint;
   record.error_type = error_type;
+  if (error_type) record.error_message = error;
   return record;
 }
 
@@ -299,6 +203,12 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
                     const std::vector<std::string>& variables, unsigned host_cpus, Job& job) {
   const policies::LanguageSet& languages = configuration.languages;
   RunSpec& spec = job.spec;
+  const auto chosen = choose_language(source, languages);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const policies::Language* const language = *chosen;
+  if (language != nullptr) {
+    if (auto met = meet_needs(*language, spec); !met) return met;
+  }
   policies::Limits limits = spec.limits;
   if (auto known = limits.resolve(host_cpus,
                                   /*captured=*/spec.capture == Capture::keep);
@@ -310,10 +220,15 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
   if (auto shown = show_etc(languages, spec); !shown) return shown;
   if (source.kind == Kind::command) {
     spec.argv = source.arguments;
-    const std::string language = language_of_command(spec.argv.front());
-    auto added = add_install(source, configuration.policy, language, /*program=*/-1, "", job);
+    std::string words;
+    for (const std::string& word : source.arguments) words += (words.empty() ? "" : " ") + word;
+    auto refused = refuse_code(configuration.policy, /*language=*/nullptr, words);
+    if (refused) return tl::unexpected(*std::move(refused));
+    const std::string named = language_of_command(spec.argv.front());
+    auto added = add_install(source, configuration.policy, named, /*program=*/-1, "", job);
     if (!added) return added;
-  } else if (auto filled = fill_file(source, configuration, limits, host_cpus, job); !filled) {
+  } else if (auto filled = fill_file(source, language, configuration, limits, host_cpus, job);
+             !filled) {
     return filled;
   }
   // A snippet is put beside the workspace, but means to import what is in it.
@@ -321,8 +236,7 @@ Filled fill_program(const ProgramSource& source, const Configuration& configurat
     set_variable(spec.environment, "PYTHONPATH=/box");
   }
   set_variables(spec.environment, variables);
-  const policies::Language* const language =
-      spec.language ? languages.find(*spec.language) : nullptr;
+  if (source.validation == Validation::alone) return {};  // it has an interpreter of its own
   auto prelude = open_prelude(source, configuration, language);
   if (!prelude) return tl::unexpected(std::move(prelude).error());
   // Last: what it adds to argv and environment stands before what other parts do.

@@ -56,6 +56,12 @@ std::string plain(std::string_view text) {
                                     : shown.substr(begin, shown.find_last_not_of(' ') + 1 - begin);
 }
 
+void take_place(const SourceError& from, SourceError& to) {
+  to.file = from.file;
+  to.line = from.line;
+  to.column = from.column;
+}
+
 std::string_view line_of(std::string_view source, std::uint32_t number) {
   for (std::uint32_t at = 1; at < number && !source.empty(); ++at) (void)take_line(source);
   return take_line(source);
@@ -66,20 +72,18 @@ std::string_view line_of(std::string_view source, std::uint32_t number) {
 std::optional<SourceError> first_error(policies::Words patterns, std::string_view written) {
   SourceError found;
   std::string_view first_line;
-  for (std::size_t i = 0; i < kMostLines && !written.empty(); ++i) {
+  for (std::size_t i = 0; i < kMostLines && !written.empty() && found.text.empty(); ++i) {
     const std::string_view line = take_line(written);
     if (first_line.empty()) first_line = line;
     if (found.line != 0 && found.column == 0) found.column = marked_column(line);
-    if (!found.text.empty() && found.line != 0) break;
     auto error = match_any(patterns, line);
     if (!error) continue;
-    if (found.line == 0) {
-      found.line = error->line;
-      found.column = error->column;
-      found.file = std::move(error->file);
-    }
-    if (found.text.empty()) found.text = std::move(error->text);
-    if (!found.text.empty() && found.line != 0 && found.column != 0) break;
+    if (error->line != 0) take_place(*error, found);
+    found.text = std::move(error->text);
+    if (found.text.empty() || error->line != 0) continue;
+    // Its place may stand right below, in place of one that was another's.
+    error = match_any(patterns, take_line(written));
+    if (error && error->text.empty()) take_place(*error, found);
   }
   if (found.text.empty()) found.text = plain(first_line);
   if (found.text.empty() && found.line == 0) return std::nullopt;
@@ -95,8 +99,10 @@ std::string sentence_of(const SourceError& error) {
   return sentence.empty() ? error.text : sentence + ": " + error.text;
 }
 
-void tell_error(const SourceError& error, std::string_view source_name, std::string_view source,
+void tell_error(SourceError error, std::string_view source_name, std::string_view source,
                 PartFailure& failure) {
+  // Without namespaces its directory has a name of its own.
+  if (error.file.ends_with("/" + std::string(source_name))) error.file = source_name;
   failure.error = sentence_of(error);
   failure.error_message = error.text;
   if (error.line == 0 || error.file != source_name) return;

@@ -22,7 +22,7 @@ namespace wardcase::supervisor {
 [[nodiscard]] std::string sentence_of(const policies::SourceError& error);
 
 // Fills in error, error_message and, as hint, the line itself where `source` has it.
-void tell_error(const policies::SourceError& error, std::string_view source_name,
-                std::string_view source, PartFailure& failure);
+void tell_error(policies::SourceError error, std::string_view source_name, std::string_view source,
+                PartFailure& failure);
 
 }  // namespace wardcase::supervisor

@@ -58,19 +58,18 @@ sys::Status share_files(const RunSpec& program, RunSpec& stage) {
   return {};
 }
 
-sys::Result<std::string> read_source(const SourceFile& source) {
+sys::Result<std::string> read_source(int content, const std::string& name) {
   std::string text;
   std::array<char, 64 * 1024> chunk;
   while (true) {
     const ssize_t got = sys::retry_eintr([&] {
-      return ::pread(source.content.get(), chunk.data(), chunk.size(),
-                     static_cast<off_t>(text.size()));
+      return ::pread(content, chunk.data(), chunk.size(), static_cast<off_t>(text.size()));
     });
-    if (got < 0) return tl::unexpected(sys::errno_error("read '" + source.name + "'"));
+    if (got < 0) return tl::unexpected(sys::errno_error("read '" + name + "'"));
     if (got == 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(got));
     if (text.size() > kMaxProgramBytes) {
-      return tl::unexpected(sys::Error{EFBIG, "'" + source.name + "' may have 64 MiB"});
+      return tl::unexpected(sys::Error{EFBIG, "'" + name + "' may have 64 MiB"});
     }
   }
 }

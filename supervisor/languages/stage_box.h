@@ -32,8 +32,9 @@ struct SourceFile {
   sys::UniqueFd content;
 };
 
-// At most kMaxProgramBytes; EFBIG where there are more.
-[[nodiscard]] sys::Result<std::string> read_source(const SourceFile& source);
+// All of a file that can be read from any place, at most kMaxProgramBytes; EFBIG where there is
+// more. `name` is for errors.
+[[nodiscard]] sys::Result<std::string> read_source(int content, const std::string& name);
 
 // Why the program does not run where its stage ended otherwise than by its own verdict: `doing`
 // is "compile main.c", `limits_place` says where its limits are raised.

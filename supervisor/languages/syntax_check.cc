@@ -72,7 +72,7 @@ std::optional<PartFailure> judge_check(const CheckOrder& order, const RunRecord&
   if (!error) error = first_error(errors, check.out.text);
   failure.error_type = "SyntaxError";
   if (!error) return failure;
-  const auto text = read_source(order.source);
+  const auto text = read_source(order.source.content.get(), order.source.name);
   tell_error(*error, order.source.name, text.value_or(""), failure);
   return failure;
 }

@@ -28,6 +28,7 @@ ONLY_IN = [
     (r"boost/json", r"supervisor/.*"),
     (r"boost/(asio|beast(?!/core/detail/base64))", r"supervisor/server/http_codec\.cc"),
     (r"systemd/", r"supervisor/server/.*"),
+    (r"re2/", r"policies/code_pattern\.cc"),
     (r"toml\+\+|toml\.hpp", r"policies/toml_document\.cc"),
     (r"seccomp\.h", r"sandbox/.*"),
     (r"sodium", r"supervisor/languages/sha256\.h"),

@@ -136,7 +136,7 @@ TEST_F(Caches, ALinkIsNoEntry) {
   EXPECT_FALSE(cache.find("a"));
 }
 
-TEST_F(Caches, ADirectoryThatIsOpenToOthersIsRefusedByName) {
+TEST_F(Caches, ADirectoryThatOthersCanWriteToIsRefusedByName) {
   (void)open();
   ASSERT_EQ(::chmod(place().c_str(), 0777), 0);
   const auto refused = ContentCache::open("things");
