@@ -119,7 +119,7 @@ TEST_P(Serve, WrongRequestsAreRefusedByNameWithWhatToWrite) {
            {R"({"argv": ["a\u0000b"]})", 400, "invalid_field", "argv[0]: a zero byte"},
            {R"({"argv": ["true", 1]})", 400, "invalid_field", "argv[1]: write a string"},
            {R"({"argv": ["true"], "language": "bash"})", 400, "invalid_field", "leave it out"},
-           {code_body("pyton", "1"), 400, "invalid_field", "it is one of python"},
+           {code_body("pyton", "1"), 400, "invalid_field", "it is one of bash, c++"},
            {bash(R"("stdin": "a", "stdin_base64": "YQ==")"), 400, "invalid_field", "not both"},
            {bash(R"("stdin_base64": "YQ")"), 400, "invalid_field", "stdin_base64: is not base64"},
            {bash(R"("env": {"A=B": "1"})"), 400, "invalid_field", "'A=B' is no name"},
