@@ -164,6 +164,7 @@ void show_environment(Installer installer, const std::string& directory, RunSpec
   const bool is_npm = installer == Installer::npm;
   spec.system_mounts.push_back(
       {is_npm ? directory + "/node_modules" : directory, place, policies::MountMode::read_only});
+  spec.keeps_id = true;
   const std::string programs = place + (is_npm ? "/.bin" : "/bin");
   const std::string path = variable(spec.environment, "PATH=");
   set_variable(spec.environment, "PATH=" + programs + (path.empty() ? "" : ":" + path));

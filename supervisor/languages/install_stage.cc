@@ -170,6 +170,7 @@ sys::Result<RunSpec> install_spec(const EnvironmentRequest& request, const std::
   spec.policy = request.policy;
   spec.require = request.require;
   spec.limits = request.limits;
+  spec.keeps_id = true;
   spec.system_mounts = request.shown;
   spec.mounts.push_back({made, std::string(kMadePlace), MountMode::read_write});
   auto filled = set_environment(request, host_cpus, spec);

@@ -53,10 +53,12 @@ sys::Status settle_limits(const RunSpec& spec, Host& host, Preparation& made) {
   return {};
 }
 
-void share_ids(Host& host, Preparation& made) {
+void share_ids(const RunSpec& spec, Host& host, Preparation& made) {
   made.request.ids.host_uid = ::geteuid();
   made.request.ids.host_gid = ::getegid();
-  const std::string& reason = host.no_pool_because();
+  const std::string reason = spec.keeps_id
+                                 ? "what was installed lies in a directory that is yours alone"
+                                 : host.no_pool_because();
   made.isolation.degraded.push_back(
       {"shared_host_uid",
        reason.empty() ? "not root: the box's processes have your own id on the host" : reason,
@@ -71,10 +73,11 @@ void share_ids(Host& host, Preparation& made) {
 }
 
 sys::Status settle_ids(const RunSpec& spec, Host& host, Preparation& made) {
-  const sandbox::IdPool* const pool =
-      host.can_choose_ids() ? nullptr : host.id_pool(is_demanded(spec, "own_host_uid"));
+  const sandbox::IdPool* const pool = host.can_choose_ids() || spec.keeps_id
+                                          ? nullptr
+                                          : host.id_pool(is_demanded(spec, "own_host_uid"));
   if (!host.can_choose_ids() && pool == nullptr) {
-    share_ids(host, made);
+    share_ids(spec, host, made);
     return {};
   }
   auto lease = host.lease_id();

@@ -54,6 +54,9 @@ struct RunSpec {
   policies::OomAnswer oom = policies::OomAnswer::end_run;
   bool execute_writable = true;  // false: not where it can write
   policies::Confinement confinement = policies::Confinement::namespaces;
+  // The caller's own id on the host even where he has a pool of others (Host::id_pool): files that
+  // are shown lie in a directory that is his alone. Root's boxes have theirs all the same.
+  bool keeps_id = false;
   policies::Limits limits;     // not yet resolved
   sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
   // The program's descriptor 3 (sandbox::kProgramChannel), of a pipe or socket whose other end is

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "sandbox/state_lock.h"
-#include "tests/support/wardcase_command.h"
+#include "tests/support/installs.h"
 
 namespace wardcase::test {
 namespace {
@@ -126,6 +126,29 @@ TEST_F(IdPools, LetTheWatcherSeeMemory) {
 TEST_F(IdPools, LetRefusedCallsBeTold) {
   const Record record = record_of({"--", "mount", "-t", "tmpfs", "none", "/tmp"});
   EXPECT_GE(record.denied("mount").value_or(0), 1) << record;
+}
+
+TEST_F(IdPools, GiveWayWhereRequirementsOfTheCallersAreShownAndThatIsTold) {
+  if (!WithInstalls::has_pip()) GTEST_SKIP() << "needs pip (Debian: python3-pip)";
+  const ScratchDirectory files(Caller::user);
+  const PackageIndex index(Caller::user);
+  index.add_wheel("one", "1.0", "value = 'one'");
+  const std::string install = "[install]\nfind_links = [\"" + index.links() + "\"]\n";
+  const auto record_with = [&](const std::string& policy) {
+    return run({"--json", "--policy", files.write("p.toml", policy + install), "--requirement",
+                "one", "-l", "python", "-c", "import one; print(one.value)"})
+        .environment("XDG_CACHE_HOME=" + (files.path() / "cache").string())
+        .finish()
+        .record();
+  };
+  for (int i = 0; i < 2; ++i) {  // installed, then found
+    const Record record = record_with("schema = 1\n");
+    EXPECT_EQ(record.out(), "one\n") << record << record.json("install");
+    EXPECT_TRUE(record.is_degraded("shared_host_uid"));
+  }
+  const Record demanded = record_with("schema = 1\nrequire = [\"own_host_uid\"]\n");
+  EXPECT_EQ(demanded.status(), "setup_failed") << demanded;
+  EXPECT_NE(demanded.text("error").find("own_host_uid"), std::string::npos) << demanded;
 }
 
 TEST_F(IdPools, ShowMountsAsFarAsTheBoxesIdMayRead) {

@@ -14,17 +14,19 @@ namespace wardcase::test {
 // Programs with requirements, their cache, and an index with a few small packages: `one`, which
 // needs `two` of 1.0 or later.
 class WithInstalls : public WithCaller {
- protected:
-  void SetUp() override {
-    WithCaller::SetUp();
-    if (!IsSkipped() && !has_pip()) GTEST_SKIP() << "needs pip (Debian: python3-pip)";
-  }
+ public:
   [[nodiscard]] static bool has_pip() {
     static const bool has =
         Command::other(Caller::user, {"/usr/bin/python3", "-I", "-m", "pip", "--version"})
             .finish()
             .exit_code == 0;
     return has;
+  }
+
+ protected:
+  void SetUp() override {
+    WithCaller::SetUp();
+    if (!IsSkipped() && !has_pip()) GTEST_SKIP() << "needs pip (Debian: python3-pip)";
   }
   WithInstalls() : files_(caller()), index_(caller()) {
     index_.add_wheel("one", "1.0", "import two; value = 'one and ' + two.value", "two>=1");
