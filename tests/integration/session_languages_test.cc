@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "tests/support/sessions.h"
 
@@ -15,10 +15,8 @@ namespace {
 
 class SessionLanguages : public WithSession {
  protected:
-  Record bash(const std::string& code, const std::vector<std::string>& options = {}) {
-    return record_of("bash", code, options);
-  }
-  Record node(const std::string& code) { return record_of("javascript", code, {}); }
+  [[nodiscard]] Record bash(const std::string& code) const { return record_in("bash", code); }
+  [[nodiscard]] Record node(const std::string& code) const { return record_in("javascript", code); }
   // Runs what prints "begun", interrupts it, and returns its exit code.
   int interrupted(const std::string& language, const std::string& code,
                   const std::vector<std::string>& options = {}) {
@@ -26,13 +24,6 @@ class SessionLanguages : public WithSession {
     EXPECT_TRUE(busy.wait_for(Channel::out, "begun"));
     EXPECT_EQ(call({"session", "interrupt", id()}).exit_code, 0);
     return busy.finish().exit_code;
-  }
-
- private:
-  Record record_of(const std::string& language, const std::string& code,
-                   std::vector<std::string> options) {
-    options.emplace_back("--json");
-    return exec(language, code, options).finish().record();
   }
 };
 WARDCASE_AS_ROOT_AND_USER(SessionLanguages);
@@ -93,8 +84,10 @@ TEST_P(SessionLanguages, BashThatTrapsAnInterruptIsReset) {
 
 TEST_P(SessionLanguages, BashRefusesWhatItCanNotRead) {
   make();
-  const Outcome outcome = exec("bash", "-", {}).input(std::string("echo a\0b", 8)).finish();
-  EXPECT_NE(outcome.exit_code, 0);
+  const Outcome outcome =
+      command({"exec", id(), "-l", "bash", "-"}).input(std::string("echo a\0b", 8)).finish();
+  EXPECT_EQ(outcome.exit_code, 125) << outcome;
+  EXPECT_NE(outcome.err().find("NUL"), std::string::npos) << outcome;
   EXPECT_EQ(bash("echo next").out(), "next\n");
 }
 

@@ -54,7 +54,10 @@ class Channel:
 
     def _read(self, size, so_far):
         while len(so_far) < size:
-            chunk = os.read(self.fd, min(size - len(so_far), 1 << 20))
+            try:
+                chunk = os.read(self.fd, min(size - len(so_far), 1 << 20))
+            except OSError:  # it closed while something was on its way
+                chunk = b""
             if not chunk:
                 leave(0)
             so_far += chunk
