@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 
-#include "policies/install_keys.h"
 #include "policies/code_pattern.h"
+#include "policies/install_keys.h"
 #include "policies/policy_entry.h"
 #include "policies/spelling.h"
 
