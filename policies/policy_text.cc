@@ -176,7 +176,7 @@ std::string to_toml(const Policy& policy, Origins origins) {
   for (const Setting<DeniedCode>& denied : policy.denied_code) {
     writer.line(quoted(denied.value.name) + " = { pattern = " + quoted(denied.value.pattern) +
                     ", languages = " + one_line(denied.value.languages, quoted) +
-                    ", why = " + quoted(denied.value.why) + " }",
+                    (denied.value.why.empty() ? "" : ", why = " + quoted(denied.value.why)) + " }",
                 denied.origin);
   }
   writer.section("[prelude]");

@@ -119,8 +119,14 @@ bool parse_start(std::span<char> message, ProgramStart& start) noexcept {
 }
 
 void reset_signals() noexcept {
+  // By the kernel's structure: the C library keeps two signals for itself.
+  struct KernelAction {
+    std::uint64_t handler, flags, restorer, mask;
+  };
+  const KernelAction standard = {};
   for (int signo = 1; signo < NSIG; ++signo) {
-    if (signo != SIGKILL && signo != SIGSTOP) (void)::signal(signo, SIG_DFL);  // two are glibc's
+    if (signo == SIGKILL || signo == SIGSTOP) continue;
+    (void)::syscall(SYS_rt_sigaction, signo, &standard, nullptr, sizeof standard.mask);
   }
   sigset_t none;
   (void)::sigemptyset(&none);

@@ -10,7 +10,6 @@
 // stands at the top. Between programs, and while one awaits, the event loop turns.
 'use strict';
 
-const asyncHooks = require('async_hooks');
 const fs = require('fs');
 const inspector = require('inspector');
 const Module = require('module');
@@ -404,38 +403,10 @@ function setLast(value) {
   Object.defineProperty(globalThis, '_', { configurable: true, enumerable: false, writable: true, value });
 }
 
-// The promise of the evaluation itself. Of one that was collected, as none that can settle it is
-// left, the inspector would tell in the middle of a collection, and the process would abort.
-let unheld = null;
-const firstPromise = asyncHooks.createHook({
-  init(_id, type, _trigger, promise) {
-    if (type !== 'PROMISE' || unheld === null) return;
-    unheld.promise = promise;
-    unheld = null;
-    firstPromise.disable();
-  },
-});
-const abandoned = new Set();
-
-function holdFirstPromise(program) {
-  unheld = program;
-  firstPromise.enable();
-}
-
-// What was interrupted while it awaited may be woken yet.
-function abandon({ promise }) {
-  if (promise === undefined) return;
-  abandoned.add(promise);
-  const drop = () => abandoned.delete(promise);
-  promise.then(drop, drop);
-}
-
 // No code of the program's need run, so that an interrupt has to be looked for.
 function watchAwaited(program) {
   program.timer = setInterval(() => {
-    if (!watchdog.watchdogHasPendingSigint()) return;
-    abandon(program);
-    end(program, interrupted);
+    if (watchdog.watchdogHasPendingSigint()) end(program, interrupted);
   }, kLookMs);
 }
 
@@ -451,14 +422,12 @@ function execute(program) {
   try {
     guarded(() => {
       send({ type: 'begun', id: program.id });
-      holdFirstPromise(program);
       session.post('Runtime.evaluate', parameters, (error, answer) => {
-        if (error) return; // terminated, which guarded() tells, too
+        if (error) answer = { result: { type: 'string', value: error.message }, exceptionDetails: {} };
         if (isSynchronous) said = answer; else settle(program, answer);
       });
     });
   } catch (error) {
-    if (program.promise === undefined) firstPromise.disable();
     if (said === undefined) end(program, isInterrupt(error) ? interrupted : failed(error, {}, program));
   }
   isSynchronous = false;

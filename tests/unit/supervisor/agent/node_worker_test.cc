@@ -153,16 +153,6 @@ TEST_F(NodeWorker, LeavesAnInterruptToTheProgramsListener) {
   EXPECT_TRUE(is_interrupted("require('fs').writeSync(1, 'up\\n'); for (;;);"));
 }
 
-// The inspector would tell of its promise in the middle of the collection, where nothing may run.
-TEST_F(NodeWorker, OutlivesTheCollectionOfWhatNothingWakes) {
-  (void)output_of(
-      "require('v8').setFlagsFromString('--expose-gc');"
-      "const collect = require('vm').runInNewContext('gc')");
-  EXPECT_TRUE(is_interrupted("require('fs').writeSync(1, 'up\\n'); await new Promise(() => {})"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(result_of("collect(); collect(); 'alive'"), "'alive'");
-}
-
 TEST_F(NodeWorker, DoesNotHearAnInterruptBetweenPrograms) {
   for (int i = 0; i < 50; ++i) {
     worker.interrupt();
