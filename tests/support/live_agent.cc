@@ -19,6 +19,7 @@
 
 #include "sandbox/sys/kernel.h"
 #include "supervisor/agent/worker_texts.h"
+#include "tests/unit/sandbox/temporary_directory.h"
 
 namespace wardcase::test {
 
@@ -230,8 +231,10 @@ void LiveProgram::type(std::string_view text) const {
   EXPECT_EQ(::write(in_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
 }
 
+// What libraries keep in a home goes with it, at the end of the program.
 std::vector<std::string> worker_environment() {
-  return {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/nonexistent"};
+  static const TemporaryDirectory home;
+  return {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + home.path()};
 }
 
 LiveWorker::LiveWorker(LiveAgent& agent, Language language, const std::string& directory,
