@@ -179,6 +179,7 @@ std::optional<bool> is_input_awaited(pid_t init, int pipe) {
   if (::fstat(pipe, &info) < 0 || !S_ISFIFO(info.st_mode)) return std::nullopt;
   if (::ioctl(pipe, FIONREAD, &unread) < 0) return std::nullopt;
   if (unread > 0) return false;
+  if (::access("/proc/self/syscall", R_OK) < 0) return std::nullopt;  // the kernel tells it of none
   const std::vector<pid_t> threads = list_tree_threads(init);
   bool is_known = !threads.empty();
   for (const pid_t thread : threads) {

@@ -88,6 +88,10 @@ class Waiting : public supervisor::RunObserver {
 
 class InputWait : public WithCaller {
  protected:
+  void SetUp() override {
+    WithCaller::SetUp();
+    if (::access("/proc/self/syscall", F_OK) < 0) GTEST_SKIP() << "needs /proc/PID/syscall";
+  }
   // It waits, reads a line that comes, and waits again.
   static void expect_waits(std::vector<std::string> argv) {
     EXPECT_EQ(check_as(caller(),
