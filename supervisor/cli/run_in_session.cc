@@ -28,10 +28,10 @@ namespace {
 
 constexpr int kFailed = 125;
 
-// What a session has no use for, or can't have one program at a time.
-constexpr std::array kNotThere = {
-    "interpreter",  "workdir",   "dry-run",           "workspace", "tty",         "stdin",
-    "merge-stderr", "status-fd", "encoding-fallback", "meta",      "save-output", "timing"};
+// Of run's options those that are about the program, beside limits; the session's own are more.
+constexpr std::array kOfProgram = {"language", "code",    "session", "interactive",
+                                   "json",     "events",  "base64",  "exit-zero",
+                                   "quiet",    "verbose", "color"};
 
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
@@ -41,6 +41,12 @@ bool is_of_program(const OptionRow& row) {
   return std::ranges::any_of(policies::limit_table(), [&](const policies::LimitRow& limit) {
     return limit.flag == row.name && is_limit_of_programs(limit.id);
   });
+}
+
+bool is_known(const OptionRow& row) {
+  const std::vector<OptionRow> of_session = session_option_table();
+  return std::ranges::find(kOfProgram, row.name) != kOfProgram.end() ||
+         std::ranges::find(of_session, row.name, &OptionRow::name) != of_session.end();
 }
 
 // Those options that make the session, as `session new` reads them.
@@ -68,9 +74,9 @@ sys::Result<std::string> read_source(const ProgramSource& source) {
 }
 
 sys::Result<ExecCall> make_call(const RunOptions& options) {
-  for (const char* flag : kNotThere) {
-    if (options.line.has(flag)) {
-      return wrong("--" + std::string(flag) + ": not with --session");
+  for (const OptionRow& row : run_option_table()) {
+    if (options.line.has(row.name) && !is_known(row)) {
+      return wrong("--" + row.name + ": not with --session");
     }
   }
   using Kind = ProgramSource::Kind;

@@ -11,8 +11,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "policies/language.h"
+#include "policies/units.h"
 #include "sandbox/sys/retry.h"
+#include "supervisor/languages/denied_code.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/keeper.h"
 #include "supervisor/sessions/box_files.h"
@@ -26,6 +27,8 @@ namespace {
 
 // So much waits for a client before its program is held.
 constexpr std::size_t kMuchWaiting = 1 << 20;
+// A record has it several times, and a byte may become six.
+constexpr std::uint64_t kMostCapture = 8 << 20;
 
 std::int64_t milliseconds(Clock::duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -44,6 +47,11 @@ sys::Result<policies::Limits> limits_of(const KeeperRequest& request, policies::
         policies::check_limit(row, "--" + std::string(row.flag), value, limits.maximum(id));
     if (!checked) return tl::unexpected(checked.error());
     limits.require(id, value);
+  }
+  if (limits.get(policies::LimitId::capture).value_or(0) > kMostCapture) {
+    return tl::unexpected(sys::plain_error("--capture-limit: a session keeps " +
+                                           policies::format_size(kMostCapture) +
+                                           " of a stream at most"));
   }
   auto resolved = limits.resolve(static_cast<unsigned>(cpus), /*captured=*/true);
   if (!resolved) return tl::unexpected(resolved.error());
@@ -150,6 +158,9 @@ void KeeperClient::begin_exec(KeeperRequest request) {
   if (language == nullptr) language = spec.languages->of_file(request.name);
   if (language == nullptr) language = spec.languages->find(spec.default_language);
   if (request.code.size() > kMostCode) return finish("the program is longer than 16 MiB");
+  if (const auto denied = refuse_code(*spec.policy, language, request.code)) {
+    return finish(denied->error);
+  }
   auto limits = limits_of(request, keeper_.options().limits, keeper_.cpus());
   if (!limits) return finish(limits.error().message());
   exec.language = language->name;
@@ -277,7 +288,7 @@ void KeeperClient::send_file(const std::string& path) {
 
 // A chunk a turn, and no more than the client takes.
 void KeeperClient::send_more_of_file() {
-  if (std::exchange(is_paused_, false) && !exec_id_.empty()) {
+  if (std::exchange(is_paused_, false) && keeper_.session().state().running == exec_id_) {
     return keeper_.session().pause_output(false);
   }
   if (!file_.is_open() || is_finished_ || !channel_.is_open() || channel_.waiting() > 0) return;

@@ -66,6 +66,7 @@ sys::Result<SessionSpec> make_spec(const std::shared_ptr<const SessionOptions>& 
   spec.made_with = options.words;
   spec.make_box = [shared] { return make_box(*shared); };
   spec.languages = {shared, &languages};
+  spec.policy = {shared, &options.box.configuration.policy};
   policies::Limits limits = options.box.limits;
   if (auto known = limits.resolve(cpus, /*captured=*/true); !known) {
     return tl::unexpected(known.error());
@@ -144,6 +145,10 @@ int session_new(std::span<const std::string> words) {
   if (policy.confinement->value != policies::Confinement::namespaces) {
     return fail(sys::plain_error("session new: policy '" + policy.name->value +
                                  "' makes boxes without namespaces, in which nothing lives on"));
+  }
+  if (!policy.preludes.empty()) {
+    return fail(sys::plain_error("session new: policy '" + policy.name->value +
+                                 "' has a [prelude], which sessions don't run; use another"));
   }
   if (const auto started = start_keeper(options); !started) return fail(started.error());
   const bool is_json = options->box.mode == OutputMode::json;

@@ -144,7 +144,7 @@ void Execution::on_done(WorkerDone done) {
   told_ = std::move(done.error);
   record_.result = std::move(done.result);
   record_.exit_code = done.exit_code;
-  set_cause(RunStatus::exited, "");
+  if (!done.ends) set_cause(RunStatus::exited, "");
 }
 
 void Execution::on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal) {

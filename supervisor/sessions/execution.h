@@ -71,7 +71,8 @@ class Execution {
   void set_cause(RunStatus status, std::string error, int stop_signal = 0);
   void note_limit(policies::LimitId id);
 
-  // What it came to. Each is followed by finish().
+  // What it came to, followed by finish(); where its interpreter ends with it, the limits stay in
+  // force until that is told as well.
   void on_done(WorkerDone done);
   void on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal);
   [[nodiscard]] RunRecord& record() { return record_; }

@@ -48,7 +48,8 @@ void FrameChannel::send(std::string_view frame) {
 void FrameChannel::send_bytes(std::string_view bytes) {
   if (!is_open()) return;
   out_ += bytes;
-  if (!is_writing_) write_some();
+  if (!is_writing_) return write_some();
+  if (out_.size() > bounds_.waiting) give_up();
 }
 
 void FrameChannel::close() {
@@ -105,13 +106,17 @@ void FrameChannel::write_some() {
     sent += static_cast<std::size_t>(n);
   }
   out_.erase(0, sent);
-  if (out_.size() > bounds_.waiting) {
-    out_.clear();
-    (void)::shutdown(socket_.get(), SHUT_RDWR);
-  }
+  if (out_.size() > bounds_.waiting) give_up();
   const bool was_writing = is_writing_;
   watch_for(!out_.empty());
   if (was_writing && out_.empty() && events_.on_drained) events_.on_drained();
+}
+
+// A peer that takes nothing. It is told as gone when that is read, so that nobody is called back
+// from within send().
+void FrameChannel::give_up() {
+  out_.clear();
+  (void)::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 void FrameChannel::watch_for(bool writing) {

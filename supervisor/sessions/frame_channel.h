@@ -55,6 +55,7 @@ class FrameChannel {
   void read_some();
   void take_frames();
   void write_some();
+  void give_up();
   void watch_for(bool writing);
   void fail(const std::string& why);
 

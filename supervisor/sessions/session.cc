@@ -27,6 +27,7 @@ using agent::Whom;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kInputCheck{50};
+constexpr std::chrono::seconds kStartPatience{30};
 
 }  // namespace
 
@@ -52,7 +53,8 @@ Session::Session(EventLoop& loop, Host& host, SessionSpec spec, std::function<vo
 
 Session::~Session() {
   *alive_ = false;
-  for (const EventLoop::TimerId timer : {end_timer_, agent_timer_, input_timer_, step_timer_}) {
+  for (const EventLoop::TimerId timer :
+       {end_timer_, agent_timer_, input_timer_, step_timer_, start_timer_}) {
     loop_.cancel(timer);
   }
 }
@@ -135,6 +137,7 @@ void Session::start_box() {
   box_ = std::make_unique<Run>(loop_, host_);
   box_phase_ = BoxPhase::starting;
   box_ended_because_ = "something ended it from outside";
+  has_been_ready_ = false;
   box_->start(*std::move(spec), *box_observer_);
 }
 
@@ -150,6 +153,7 @@ void Session::on_box_ended(const RunRecord& record) {
   box_phase_ = BoxPhase::none;
   is_resetting_ = false;
   loop_.cancel(std::exchange(agent_timer_, 0));
+  loop_.cancel(std::exchange(start_timer_, 0));
   agent_->close();
   if (running_) {
     running_->close_box();
@@ -157,7 +161,8 @@ void Session::on_box_ended(const RunRecord& record) {
       running_->note_limit(policies::LimitId::memory);
       running_->set_cause(RunStatus::oom, record.error);
     }
-    running_->set_cause(RunStatus::stopped, "the session's box was ended: " + box_ended_because_);
+    running_->set_cause(is_closing_ ? RunStatus::stopped : RunStatus::signaled,
+                        "the session's box was ended: " + box_ended_because_);
     running_->on_interpreter_end(std::nullopt, SIGKILL);
     finish_running();
   }
@@ -168,6 +173,11 @@ void Session::on_box_ended(const RunRecord& record) {
               agent = std::shared_ptr<AgentLink>(std::move(agent_))] {});
   interpreters_.clear();
   if (is_closing_) return on_closed_();
+  if (was_alive && !has_been_ready_) {  // nor would the next one be
+    const bool is_oom = record.status == RunStatus::oom;
+    return fail_front(is_oom ? RunStatus::oom : RunStatus::setup_failed,
+                      is_oom ? record.error : "the box ended while its interpreter began");
+  }
   if (!was_alive) {
     fail_queued(record.status, record.error, record.stop_signal);
     return tell_waiters(tl::unexpected(sys::plain_error(record.error)));
@@ -183,20 +193,24 @@ void Session::start_interpreter(const std::string& language) {
   interpreter.worker = std::make_unique<Worker>(
       loop_, id,
       Worker::Events{
-          .on_ready = [this] { step_later(); },
+          .on_ready =
+              [this] {
+                loop_.cancel(std::exchange(start_timer_, 0));
+                has_been_ready_ = true;
+                step_later();
+              },
           .on_begun = [this, id](const std::string& exec) { on_begun(id, exec); },
           .on_output = [this, id](Stream stream,
                                   std::string_view bytes) { on_output(id, stream, bytes); },
           .on_done = [this, id](WorkerDone done) { on_done(id, std::move(done)); },
           .on_broken = [this, id](const std::string& why) { break_interpreter(id, why); }});
   const auto started = interpreter.worker->start(*agent_, live, spec_.environment, box_->user());
-  if (started) return;
+  if (started) {
+    start_timer_ = loop_.at(Clock::now() + kStartPatience, [this] { give_up_start(); });
+    return;
+  }
   interpreters_.erase(id);
-  std::unique_ptr<Execution> failed = std::move(queue_.front());
-  queue_.pop_front();
-  failed->set_cause(RunStatus::setup_failed, "start the interpreter: " + started.error().message());
-  failed->finish();
-  step_later();
+  fail_front(RunStatus::setup_failed, "start the interpreter: " + started.error().message());
 }
 
 void Session::on_started(const agent::Started& started) {
@@ -207,15 +221,11 @@ void Session::on_started(const agent::Started& started) {
   drop_interpreter(started.id);
   had_interpreters_.erase(language);
   if (queue_.empty() || queue_.front()->request().language != language) return step_later();
-  std::unique_ptr<Execution> failed = std::move(queue_.front());
-  queue_.pop_front();
   const LiveInterpreter live = *live_interpreter(*spec_.languages->find(language));
   const ExecFailure failure =
       describe_exec_failure(started.error, live.programs.substr(0, live.programs.find('\n')), {});
-  failed->record().exit_code = failure.exit_code;
-  failed->set_cause(RunStatus::cannot_execute, failure.error);
-  failed->finish();
-  step_later();
+  queue_.front()->record().exit_code = failure.exit_code;
+  fail_front(RunStatus::cannot_execute, failure.error);
 }
 
 void Session::begin() {
@@ -272,7 +282,8 @@ void Session::break_interpreter(std::uint32_t worker, const std::string& why) {
     (void)agent_->signal(worker, SIGKILL, Whom::group);
   }
   if (why.empty() || !running_ || worker != running_worker_) return;
-  running_->set_cause(RunStatus::lost, why);
+  running_->set_cause(RunStatus::signaled, why);
+  end_running(Ending::killed);
 }
 
 void Session::on_interpreter_ended(const agent::Ended& ended) {
@@ -286,7 +297,14 @@ void Session::on_interpreter_ended(const agent::Ended& ended) {
     drop_interpreter(ended.id);
     return finish_running();
   }
+  const bool was_ready = found->second.worker->is_ready();
   drop_interpreter(ended.id);
+  // One that can't begin would not begin the next time either.
+  if (!was_ready && !is_resetting_) {
+    const bool is_oom = box_->usage().oom_kills.value_or(0) > 0;
+    return fail_front(is_oom ? RunStatus::oom : RunStatus::setup_failed,
+                      "the interpreter ended before it was ready");
+  }
   step_later();
 }
 
@@ -296,17 +314,6 @@ void Session::drop_interpreter(std::uint32_t worker) {
   had_interpreters_.insert(node.mapped().language);
   // Its own call may be under way.
   loop_.post([worker = std::shared_ptr<Worker>(std::move(node.mapped().worker))] {});
-}
-
-void Session::finish_running() {
-  loop_.cancel(std::exchange(end_timer_, 0));
-  loop_.cancel(std::exchange(input_timer_, 0));
-  const std::unique_ptr<Execution> over = std::move(running_);
-  running_worker_ = 0;
-  ending_ = Ending::no;
-  idle_since_ = Clock::now();
-  over->finish();
-  step_later();
 }
 
 sys::Status Session::input(std::string_view bytes, std::function<void()> taken) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "policies/language_set.h"
+#include "policies/policy.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/run.h"
@@ -33,6 +34,7 @@ struct SessionSpec {
   std::vector<std::string> environment;  // of the interpreters, "NAME=VALUE"
   std::string default_language;          // a language's name
   std::shared_ptr<const policies::LanguageSet> languages;
+  std::shared_ptr<const policies::Policy> policy;  // whose [deny_code] programs are held to
   std::string made_with;  // the options that say all this, for who compares
 };
 
@@ -121,6 +123,8 @@ class Session {
   void end_running(Ending how);
   void kill_everyone();
   void give_up_box(const std::string& why);
+  void give_up_start();
+  void fail_front(RunStatus status, const std::string& error);
   void finish_running();
   void fail_queued(RunStatus status, const std::string& error, int stop_signal);
   [[nodiscard]] Interpreter* interpreter_of(const std::string& language);
@@ -137,6 +141,7 @@ class Session {
   std::unique_ptr<AgentLink> agent_;
   BoxPhase box_phase_ = BoxPhase::none;
   std::string box_ended_because_;
+  bool has_been_ready_ = false;  // an interpreter, in this box
   bool is_closing_ = false;
   bool is_resetting_ = false;  // SIGKILL for everyone is under way
   std::uint32_t next_worker_ = 1;
@@ -154,6 +159,7 @@ class Session {
   EventLoop::TimerId agent_timer_ = 0;  // of the agent's answer
   EventLoop::TimerId input_timer_ = 0;
   EventLoop::TimerId step_timer_ = 0;
+  EventLoop::TimerId start_timer_ = 0;  // of an interpreter that is to be ready
   std::vector<std::function<void(sys::Status)>> waiters_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
 };

@@ -21,6 +21,20 @@ constexpr seconds kAgentPatience{5};
 
 }  // namespace
 
+void Session::finish_running() {
+  loop_.cancel(std::exchange(end_timer_, 0));
+  loop_.cancel(std::exchange(input_timer_, 0));
+  if (Interpreter* const interpreter = running_interpreter()) {
+    interpreter->worker->pause_output(false);  // whoever was too slow for it
+  }
+  const std::unique_ptr<Execution> over = std::move(running_);
+  running_worker_ = 0;
+  ending_ = Ending::no;
+  idle_since_ = Clock::now();
+  over->finish();
+  step_later();
+}
+
 bool Session::interrupt(std::string_view exec_id) {
   if (!running_ || (!exec_id.empty() && running_->request().id != exec_id)) return false;
   running_->set_cause(RunStatus::stopped, "interrupted", SIGINT);
@@ -114,6 +128,23 @@ void Session::fail_queued(RunStatus status, const std::string& error, int stop_s
     waiting->finish();
   }
   idle_since_ = Clock::now();
+}
+
+// Of the first that waits, which alone things are started for.
+void Session::fail_front(RunStatus status, const std::string& error) {
+  loop_.cancel(std::exchange(start_timer_, 0));
+  step_later();
+  if (queue_.empty()) return;
+  const std::unique_ptr<Execution> failed = std::move(queue_.front());
+  queue_.pop_front();
+  failed->set_cause(status, error);
+  failed->finish();
+}
+
+void Session::give_up_start() {
+  start_timer_ = 0;
+  fail_front(RunStatus::setup_failed, "the interpreter was not ready after 30 s");
+  kill_everyone();
 }
 
 }  // namespace wardcase::supervisor

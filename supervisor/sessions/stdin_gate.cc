@@ -45,7 +45,7 @@ sys::Status StdinGate::write(std::string_view bytes, std::function<void()> taken
     return tl::unexpected(sys::Error{EAGAIN, "pass it on: too much waits to be read"});
   }
   waiting_ += bytes;
-  taken_ = std::move(taken);
+  if (taken) taken_ = std::move(taken);
   write_some();
   return {};
 }

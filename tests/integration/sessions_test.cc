@@ -360,5 +360,72 @@ TEST_P(Sessions, SeeNothingOfTheirKeepersEnvironment) {
             std::string::npos);
 }
 
+TEST_P(Sessions, HoldAnInterpreterThatEndsToTheProgramsTime) {
+  make();
+  const Record record =
+      python_in("import atexit, sys, time\natexit.register(lambda: time.sleep(1000))\nsys.exit(0)",
+                {"--timeout", "1s"});
+  EXPECT_EQ(record.status(), "timeout") << record;
+  EXPECT_TRUE(record.is_true("session_ended")) << record;
+  EXPECT_EQ(python_in("print('hi')").out(), "hi\n");
+}
+
+TEST_P(Sessions, TellWhatCanNotBeginAndDoNotTryForEver) {
+  make();
+  (void)python_in(
+      "import os, site\n"
+      "place = site.getusersitepackages()\n"
+      "os.makedirs(place)\n"
+      "open(place + '/usercustomize.py', 'w').write('import os; os._exit(3)')");
+  EXPECT_EQ(call({"session", "reset", id()}).exit_code, 0);
+  EXPECT_EQ(python_in("print('never')").status(), "setup_failed");
+  EXPECT_EQ(record_in("bash", "rm -rf ~/.local").status(), "exited");
+  EXPECT_EQ(python_in("print('back')").out(), "back\n");
+}
+
+TEST_P(Sessions, WithTooLittleMemoryToBeginSaySo) {
+  make({"--memory", "1m"});
+  const Record record = python_in("print('never')");
+  EXPECT_FALSE(record.is_true("success")) << record;
+  EXPECT_NE(record.status(), "exited") << record;
+}
+
+TEST_P(Sessions, RefuseOptionsThatTheyWouldNotHeed) {
+  for (const char* option : {"--validate", "--merge-stderr", "--dry-run"}) {
+    const Outcome outcome =
+        call({"run", "--session", id(), option, "-l", "python", "-c", "print('ran')"});
+    EXPECT_EQ(outcome.exit_code, 125) << outcome;
+    EXPECT_EQ(outcome.out(), "") << option;
+  }
+}
+
+TEST_P(Sessions, RefuseCodeThatTheirPolicyDenies) {
+  const ScratchDirectory files(caller());
+  const std::string policy =
+      files.write("p.toml", "schema = 1\n[deny_code]\nwipe = \"rm -rf /\"\n");
+  make({"--policy", policy});
+  const Outcome denied = exec("bash", "echo ran; : rm -rf /").finish();
+  EXPECT_EQ(denied.exit_code, 125) << denied;
+  EXPECT_EQ(denied.out(), "");
+  EXPECT_EQ(exec("bash", "echo ran").finish().out(), "ran\n");
+}
+
+TEST_P(Sessions, GoOnAfterAReaderThatWasTooSlow) {
+  make();
+  Running slow = exec("python", "while True: print('x' * 1000)", {"--timeout", "1s"}).start();
+  EXPECT_FALSE(slow.ends_unread(3s));  // its output waits to be read
+  (void)slow.finish();
+  const Outcome next = exec("python", "print('y' * 3_000_000)", {"--timeout", "30s"}).finish();
+  EXPECT_EQ(next.out().size(), 3'000'001U) << next.err();
+}
+
+TEST_P(Sessions, AreMadeAnewWhereAProgramEndsTheirAgent) {
+  make();
+  const Record record = python_in("import os, time; os.kill(2, 9); time.sleep(60)");
+  EXPECT_EQ(record.status(), "signaled") << record;
+  EXPECT_TRUE(record.is_true("session_ended")) << record;
+  EXPECT_EQ(python_in("print('hi')").out(), "hi\n");
+}
+
 }  // namespace
 }  // namespace wardcase::test
