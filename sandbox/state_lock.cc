@@ -89,7 +89,9 @@ sys::Status make_parents(const std::string& path) {
   return {};
 }
 
-sys::Result<std::string> choose_runtime_directory() {
+}  // namespace
+
+sys::Result<std::string> runtime_directory_name() {
   if (::geteuid() == 0) return "/run/wardcase";
   // Several are separated by colons.
   if (auto own = absolute_from_environment("RUNTIME_DIRECTORY")) {
@@ -101,8 +103,6 @@ sys::Result<std::string> choose_runtime_directory() {
   return tl::unexpected(
       sys::plain_error("no place for locks: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME"));
 }
-
-}  // namespace
 
 StateLock::StateLock(sys::UniqueFd fd, std::string directory, std::string name)
     : fd_(std::move(fd)), directory_(std::move(directory)), name_(std::move(name)) {}
@@ -192,7 +192,7 @@ sys::Result<IdLease> IdLease::take(const std::string& directory, const IdRange& 
 }
 
 sys::Result<std::string> runtime_directory() {
-  auto path = choose_runtime_directory();
+  auto path = runtime_directory_name();
   if (!path) return path;
   if (auto made = make_parents(*path); !made) return tl::unexpected(std::move(made).error());
   auto directory = make_own_directory(*path);

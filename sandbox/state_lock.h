@@ -77,5 +77,7 @@ class IdLease {
 // service's own ($RUNTIME_DIRECTORY, systemd.exec(5)), else $XDG_RUNTIME_DIR/wardcase, else
 // $XDG_STATE_HOME/wardcase, else ~/.local/state/wardcase.
 [[nodiscard]] sys::Result<std::string> runtime_directory();
+// Which one that is; nothing is made.
+[[nodiscard]] sys::Result<std::string> runtime_directory_name();
 
 }  // namespace wardcase::sandbox

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sandbox/state_lock.h"
 #include "sandbox/sys/paths.h"
 
 namespace wardcase::supervisor {
@@ -44,6 +45,7 @@ std::vector<std::string> state_directories() {
   add("XDG_RUNTIME_DIR", nullptr);
   add("XDG_STATE_HOME", "/.local/state/wardcase");
   add("XDG_CACHE_HOME", "/.cache/wardcase");
+  add("XDG_CONFIG_HOME", "/.config/wardcase");
   for (std::string& directory : directories) {
     if (auto real = real_path(directory)) directory = *std::move(real);
   }
@@ -64,11 +66,32 @@ std::string_view why_refused(const std::string& path) {
   return "";
 }
 
-sys::Result<std::string> checked_source(const std::string& source) {
+// What of ours the directory holds that its programs must not have: all that they could write to,
+// which is believed later, and sockets, which can be talked to through a read-only mount as well.
+// "": nothing.
+std::string held_state(const std::string& source, policies::MountMode mode) {
+  const auto runtime = sandbox::runtime_directory_name();
+  if (runtime) {
+    std::error_code error;
+    const auto sessions = fs::canonical(*runtime + "/sessions", error);
+    if (!error && sys::is_at_or_below(sessions.string(), source)) return sessions.string();
+  }
+  if (mode == policies::MountMode::read_only) return "";
+  for (std::string& directory : state_directories()) {
+    if (sys::is_at_or_below(directory, source)) return std::move(directory);
+  }
+  return "";
+}
+
+sys::Result<std::string> checked_source(const std::string& source, policies::MountMode mode) {
   auto real = real_path(source);
   if (!real) return real;
   if (const auto reason = why_refused(*real); !reason.empty()) {
     return tl::unexpected(sys::plain_error("source '" + *real + "' " + std::string(reason)));
+  }
+  if (const std::string held = held_state(*real, mode); !held.empty()) {
+    return tl::unexpected(sys::plain_error("source '" + *real + "' holds the supervisor's own '" +
+                                           held + "'; name a directory that does not"));
   }
   return real;
 }
@@ -112,7 +135,7 @@ sys::Result<policies::Mount> parse_mount(std::string_view text) {
 sys::Result<policies::Mount> check_mount(const policies::Mount& mount) {
   auto target = checked_target(mount.target);
   if (!target) return tl::unexpected(std::move(target).error());
-  auto source = checked_source(mount.source);
+  auto source = checked_source(mount.source, mount.mode);
   if (!source) return tl::unexpected(std::move(source).error());
   return policies::Mount{*std::move(source), *std::move(target), mount.mode};
 }
@@ -120,7 +143,7 @@ sys::Result<policies::Mount> check_mount(const policies::Mount& mount) {
 sys::Result<policies::Mount> parse_workspace(std::string_view text) {
   const policies::MountMode mode = take_mode(text);
   if (text.empty()) return tl::unexpected(sys::plain_error("write DIR, DIR:ro or DIR:rw"));
-  auto source = checked_source(std::string(text));
+  auto source = checked_source(std::string(text), mode);
   if (!source) return tl::unexpected(std::move(source).error());
   std::error_code error;
   const bool is_directory = fs::is_directory(*source, error);
@@ -143,7 +166,7 @@ sys::Result<Interpreter> find_interpreter(const std::string& path) {
   const auto show = [&](const std::string& executable) -> sys::Status {
     const std::string prefix = fs::path(executable).parent_path().parent_path().string();
     if (sys::is_at_or_below(prefix, "/usr")) return {};
-    auto source = checked_source(prefix);
+    auto source = checked_source(prefix, policies::MountMode::read_only);
     if (!source) return tl::unexpected(std::move(source).error());
     interpreter.mounts.push_back({*source, *source, policies::MountMode::read_only});
     return {};
