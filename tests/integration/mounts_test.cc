@@ -113,5 +113,14 @@ TEST_P(Mounts, DevicesAndSetidProgramsAreDeadThere) {
   EXPECT_NE(record.out().find("nodev"), std::string::npos) << record;
 }
 
+TEST_P(Mounts, WhatHoldsOurOwnStateIsNotGivenToBeWritten) {
+  const std::string home = Workplace::get().home(caller()).string();
+  const Outcome written = run({"-v", home + ":/x:rw", "--", "true"});
+  EXPECT_EQ(written.exit_code, 125) << written;
+  EXPECT_NE(written.err().find("holds the supervisor's own"), std::string::npos) << written;
+  const Outcome read = run({"-v", home + ":/x", "--", "true"});
+  EXPECT_EQ(read.exit_code, 0) << read;
+}
+
 }  // namespace
 }  // namespace wardcase::test
