@@ -90,7 +90,7 @@ std::vector<OptionRow> sight_options() {
   return {
       {"volume", "v", "SRC:DST[:ro|rw]",
        "show a host file or directory at DST (read-only unless rw); may be repeated", kSight,
-       "/, /proc, /sys, /dev, /run and our own state are refused, as is to write to what holds it."},
+       "/, /proc, /sys, /dev, /run and our own state are refused, as is writing to what holds it."},
       {"workspace", "", "DIR[:ro|rw]", "show DIR as /box, where the program runs", kSight,
        "Read-only unless rw. A file that lies in it is run where it is."},
       {"network", "", "none|host",

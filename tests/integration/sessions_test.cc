@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 namespace wardcase::test {
@@ -286,39 +287,6 @@ TEST_P(Sessions, NothingOfAResetRunComesLate) {
   EXPECT_EQ(call({"session", "reset", id()}).exit_code, 0);
   const Record next = python_in("import time; time.sleep(1); print('mine')");
   EXPECT_EQ(next.out(), "mine\n") << next;
-}
-
-TEST_P(Sessions, FilesGoInAndOut) {
-  make();
-  const ScratchDirectory files(caller());
-  const std::string bytes = std::string("a\0b\n", 4) + std::string(300'000, 'x');
-  const std::string from = files.write("data", bytes);
-  const std::string to = files.path() / "back";
-  EXPECT_EQ(call({"cp", from, id() + ":"}).exit_code, 0);
-  EXPECT_EQ(python_in("open('data', 'ab').write(b'more')").status(), "exited");
-  EXPECT_EQ(call({"cp", id() + ":/box/data", to}).exit_code, 0);
-  EXPECT_EQ(read_file(to), bytes + "more");
-  EXPECT_EQ(call({"ls", id()}).out(), "data\n");
-  EXPECT_EQ(command({"cp", "-", id() + ":typed"}).input("typed").finish().exit_code, 0);
-  EXPECT_EQ(call({"cat", id() + ":typed"}).out(), "typed");
-}
-
-TEST_P(Sessions, FilesLeadNowhereElse) {
-  make();
-  (void)python_in(
-      "import os\nos.symlink('/etc/passwd', 'link')\nos.mkfifo('fifo')\nos.mkdir('dir')\n"
-      "os.symlink('/etc', 'etc')");
-  const ScratchDirectory files(caller());
-  const std::string from = files.write("data", "data");
-  for (const char* name :
-       {"link", "fifo", "dir", "etc/passwd", "../etc/passwd", "/etc/passwd", "missing"}) {
-    const Outcome got = call({"cat", id() + ":" + name});
-    EXPECT_EQ(got.exit_code, 125) << name << ": " << got;
-    EXPECT_EQ(got.out(), "") << name;
-  }
-  for (const char* name : {"link", "fifo", "etc/x", "../x", "/etc/x", "missing/x"}) {
-    EXPECT_EQ(call({"cp", from, id() + ":" + name}).exit_code, 125) << name;
-  }
 }
 
 TEST_P(Sessions, EndWithTheirTime) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+// Files of a session, from outside of it.
+#include <gtest/gtest.h>
+
+#include "tests/support/sessions.h"
+
+namespace wardcase::test {
+namespace {
+
+using SessionFiles = WithSession;
+WARDCASE_AS_ROOT_AND_USER(SessionFiles);
+
+TEST_P(SessionFiles, GoInAndOut) {
+  make();
+  const ScratchDirectory files(caller());
+  const std::string bytes = std::string("a\0b\n", 4) + std::string(300'000, 'x');
+  const std::string from = files.write("data", bytes);
+  const std::string to = files.path() / "back";
+  EXPECT_EQ(call({"cp", from, id() + ":"}).exit_code, 0);
+  EXPECT_EQ(python_in("open('data', 'ab').write(b'more')").status(), "exited");
+  EXPECT_EQ(call({"cp", id() + ":/box/data", to}).exit_code, 0);
+  EXPECT_EQ(read_file(to), bytes + "more");
+  EXPECT_EQ(call({"ls", id()}).out(), "data\n");
+  EXPECT_EQ(command({"cp", "-", id() + ":typed"}).input("typed").finish().exit_code, 0);
+  EXPECT_EQ(call({"cat", id() + ":typed"}).out(), "typed");
+}
+
+TEST_P(SessionFiles, LeadNowhereElse) {
+  make();
+  (void)python_in(
+      "import os\nos.symlink('/etc/passwd', 'link')\nos.mkfifo('fifo')\nos.mkdir('dir')\n"
+      "os.symlink('/etc', 'etc')");
+  const ScratchDirectory files(caller());
+  const std::string from = files.write("data", "data");
+  for (const char* name :
+       {"link", "fifo", "dir", "etc/passwd", "../etc/passwd", "/etc/passwd", "missing"}) {
+    const Outcome got = call({"cat", id() + ":" + name});
+    EXPECT_EQ(got.exit_code, 125) << name << ": " << got;
+    EXPECT_EQ(got.out(), "") << name;
+  }
+  for (const char* name : {"link", "fifo", "etc/x", "../x", "/etc/x", "missing/x"}) {
+    EXPECT_EQ(call({"cp", from, id() + ":" + name}).exit_code, 125) << name;
+  }
+}
+
+}  // namespace
+}  // namespace wardcase::test
