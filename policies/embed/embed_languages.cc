@@ -42,7 +42,7 @@ class Table {
  public:
   std::string list(Words words) {
     if (words.empty()) return "{}";
-    const std::string name = next("kWords");
+    std::string name = next("kWords");
     before_ += "constexpr std::string_view " + name + "[] = {";
     for (const std::string_view word : words) before_ += literal(word) + ", ";
     before_ += "};\n";
@@ -52,7 +52,7 @@ class Table {
   std::string runners(std::span<const Runner> runners) {
     std::string text;
     for (const Runner& runner : runners) text += "  " + one(runner) + ",\n";
-    const std::string name = next("kRunners");
+    std::string name = next("kRunners");
     before_ += "constexpr Runner " + name + "[] = {\n" + text + "};\n";
     return name;
   }

@@ -54,8 +54,9 @@ sys::Status take_program(const CommandLine& line, ExecCall& options) {
   if (operands[0] == "-") {
     if (options.passes_stdin) return wrong("-i: stdin is the program already");
     auto read = read_program(STDIN_FILENO);
-    if (read) request.code = *std::move(read);
-    return read ? sys::Status() : tl::unexpected(read.error());
+    if (!read) return tl::unexpected(read.error());
+    request.code = *std::move(read);
+    return {};
   }
   auto file = open_program(operands[0]);
   if (!file) {

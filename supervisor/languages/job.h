@@ -47,6 +47,7 @@ class JobPart {
 
   // Gets ready what the program needs, and may change `program` until `done`, which is called
   // once, at once or later. A failure ends the job: the program does not run.
+  // By value, as overriders keep it. NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void before(EventLoop& loop, Host& host, RunSpec& program, StageNotes& notes, Done done) {
     (void)loop;
     (void)host;
@@ -60,7 +61,7 @@ class JobPart {
 
   // The program ran and nothing of its tree lives (RunObserver::on_tree_gone). Adds to `record`.
   virtual void after(EventLoop& loop, int box_directory, RunRecord& record,
-                     std::function<void()> resume) {
+                     std::function<void()> resume) {  // NOLINT(performance-unnecessary-value-param)
     (void)loop;
     (void)box_directory;
     (void)record;

@@ -56,6 +56,7 @@ class RunObserver {
   // The program ran, and nothing of its tree lives any more (unless record.unkillable): what it
   // left in /box can be read by this directory's descriptor (borrowed until `resume`; -1: there is
   // none). `record` is all but finished and may be added to. Call `resume` once, now or later.
+  // By value, as overriders keep it. NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void on_tree_gone(int box_directory, RunRecord& record, std::function<void()> resume) {
     (void)box_directory;
     (void)record;

@@ -123,7 +123,7 @@ TEST_P(Limits, OutOfMemoryIs137AndSaysTheOption) {
 }
 
 TEST_P(Limits, ABashForkBombIsHeld) {
-  const Record record = bash("f(){ f|f& };f; sleep 1", {"--pids", "64", "--timeout", "8s"});
+  const Record record = bash("f(){ f|f& };f; sleep 3", {"--pids", "64", "--timeout", "8s"});
   EXPECT_TRUE(record.status() == "exited" || record.status() == "timeout") << record;
   EXPECT_NE(record.err().find("Resource temporarily unavailable"), std::string::npos) << record;
   // Forks under way count, too: without a control group it can't always be told.
