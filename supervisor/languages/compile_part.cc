@@ -70,7 +70,7 @@ sys::Result<std::string> name_of(const CompileOrder& order, const std::string& c
   for (const std::string& variable : program.environment) name.add(variable);
   for (const PlacedFile& file : program.files) {
     if (!file.path.starts_with("/box/")) continue;
-    const auto content = read_source(file.content.get(), file.path);
+    auto content = read_source(file.content.get(), file.path);
     if (!content) return content;
     name.add(file.path);
     name.add(*content);

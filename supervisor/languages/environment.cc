@@ -132,7 +132,7 @@ std::string find_in_box(const std::vector<std::string>& names,
       continue;
     }
     for (const std::string& directory : path_directories(environment)) {
-      const std::string path = directory + "/" + name;
+      std::string path = directory + "/" + name;
       if (is_executable(host_path_of(path, shown))) return path;
     }
   }

@@ -20,7 +20,7 @@ std::string find_one(std::string_view name, std::string_view path) {
   while (!path.empty()) {
     const std::string_view directory = path.substr(0, path.find(':'));
     path.remove_prefix(std::min(path.size(), directory.size() + 1));
-    const std::string candidate = std::string(directory) + "/" + std::string(name);
+    std::string candidate = std::string(directory) + "/" + std::string(name);
     if (is_program(candidate)) return candidate;
   }
   return "";

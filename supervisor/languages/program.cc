@@ -68,7 +68,7 @@ sys::Result<sys::UniqueFd> open_content(const ProgramSource& source) {
 // What a program without a file is called in the box; its content may have a say in it.
 sys::Result<std::string> name_snippet(const policies::Language& language, int content) {
   if (language.variant.name.empty()) return std::string(language.snippet_name);
-  const auto text = read_source(content, "the program");
+  auto text = read_source(content, "the program");
   if (!text) return text;
   return std::string(policies::snippet_name(language, *text));
 }

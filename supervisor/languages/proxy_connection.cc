@@ -69,7 +69,7 @@ void ProxyConnection::read_head() {
   moved_at_ = Clock::now();
   to_server_.pending.append(chunk.data(), static_cast<std::size_t>(got));
   const std::size_t size = end_of_head(to_server_.pending);
-  if (size != std::string::npos && size <= kLongestProxyHead) return on_head(size);
+  if (size <= kLongestProxyHead) return on_head(size);  // npos is not
   if (to_server_.pending.size() > kLongestProxyHead) refuse(431, "the head is too long");
 }
 

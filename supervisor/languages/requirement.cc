@@ -221,8 +221,10 @@ sys::Result<std::vector<Requirement>> settle_requirements(std::vector<Requiremen
                                            std::to_string(kMostRequirements)));
   }
   std::ranges::sort(requirements, {}, &Requirement::text);
-  const auto same = std::ranges::unique(requirements, {}, &Requirement::text);
-  requirements.erase(same.begin(), same.end());
+  const auto rest = std::unique(
+      requirements.begin(), requirements.end(),
+      [](const Requirement& one, const Requirement& next) { return one.text == next.text; });
+  requirements.erase(rest, requirements.end());
   return requirements;
 }
 

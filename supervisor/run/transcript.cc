@@ -31,11 +31,10 @@ std::string_view Transcript::take(Stream stream, std::string_view bytes,
 
 void Transcript::tell(RunRecord& record) const {
   std::optional<OutputStore> merged = merged_;
-  KeptOutput* const outputs[] = {&record.out, &record.err};
   record.encoding_errors = 0;
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const Kept& kept = streams_[i];
-    KeptOutput& output = *outputs[i];
+    KeptOutput& output = i == 0 ? record.out : record.err;
     if (kept.store) output = kept.store->kept();
     output.bytes = kept.bytes;
     output.truncated = output.truncated || (kept.store && kept.store->total() < kept.bytes);
