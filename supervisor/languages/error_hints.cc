@@ -115,7 +115,7 @@ std::string hint_of_file(const ToldError& told) {
 }
 
 std::string hint_of_told(const ToldError& told, const ErrorScene& scene, const RunRecord& record) {
-  const std::string_view type = record.error_type.value_or("");
+  const std::string type = record.error_type.value_or("");
   if (type == "SyntaxError") return hint_of_syntax(told);
   if (type == "ImportError") return hint_of_module(told);
   if (type == "MemoryError") return raise(LimitId::memory, record);

@@ -23,8 +23,7 @@ sys::Status give(int fd, const BoxUser& owner) {
 
 // What can't be read any more has ended for us; the end of the process tells the rest.
 Worker::Worker(EventLoop& loop, std::uint32_t id, Events events)
-    : loop_(loop),
-      id_(id),
+    : id_(id),
       events_(std::move(events)),
       input_(loop),
       out_(

@@ -68,7 +68,6 @@ class Worker {
   [[nodiscard]] sys::Result<sys::UniqueFd> make_channel();
   void on_frame(std::string_view frame);
 
-  EventLoop& loop_;
   std::uint32_t id_;
   Events events_;
   StdinGate input_;
