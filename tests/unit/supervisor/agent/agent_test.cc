@@ -134,8 +134,10 @@ TEST_F(Agent, RefusesAStartThatMakesNoSense) {
 }
 
 TEST_F(Agent, DropsWhatIsNoMessage) {
-  for (const std::string rubbish :
-       {"x", "rubbish of some length", std::string(5000, '\1').c_str()}) {
+  const std::string long_rubbish(5000, '\1');
+  for (const std::string_view rubbish :
+       {std::string_view("x"), std::string_view("rubbish of some length"),
+        std::string_view(long_rubbish)}) {
     EXPECT_TRUE(agent::send_message(agent.control(), rubbish));
   }
   EXPECT_EQ(output_of("echo still here"), "still here\n");
