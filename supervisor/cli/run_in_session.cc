@@ -2,9 +2,6 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/run_in_session.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +11,10 @@
 #include <optional>
 #include <utility>
 
-#include "sandbox/sys/retry.h"
+#include "supervisor/cli/companion.h"
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/session_client.h"
 #include "supervisor/cli/session_options.h"
-#include "supervisor/config/installed.h"
 #include "supervisor/languages/program_file.h"
 #include "supervisor/sessions/session_place.h"
 
@@ -114,26 +110,11 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
 
 // Its own words on stderr stay; its id, which is known, is not printed.
 sys::Status make_session(const std::vector<std::string>& words) {
-  const auto companion = find_installed(kCompanion);
+  auto companion = CompanionCall::make("session-new", words);
   if (!companion) return tl::unexpected(companion.error());
-  std::vector<std::string> all = {*companion, "session-new"};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  argv.reserve(all.size() + 1);
-  for (std::string& word : all) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  (void)::posix_spawn_file_actions_init(&actions);
-  (void)::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  const int error = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  (void)::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return tl::unexpected(sys::Error{error, "execute '" + *companion + "'"});
-  int status = 0;
-  if (sys::retry_eintr([&] { return ::waitpid(child, &status, 0); }) < 0) {
-    return tl::unexpected(sys::errno_error("wait for '" + *companion + "'"));
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  const auto is_made = companion->run_quietly();
+  if (!is_made) return tl::unexpected(is_made.error());
+  if (*is_made) return {};
   return wrong("session '" + words[1] + "' was not made");
 }
 

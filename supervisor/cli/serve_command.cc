@@ -2,10 +2,8 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/serve_command.h"
 
-#include <unistd.h>
-
+#include "supervisor/cli/companion.h"
 #include "supervisor/cli/console.h"
-#include "supervisor/config/installed.h"
 
 namespace wardcase::supervisor {
 
@@ -40,16 +38,8 @@ std::vector<OptionRow> serve_option_table() {
 }
 
 int serve_command(std::span<const std::string> words) {
-  const auto companion = find_installed(kCompanion);
-  if (!companion) return fail(companion.error());
-  std::vector<std::string> all = {*companion, "serve"};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  argv.reserve(all.size() + 1);
-  for (std::string& word : all) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  (void)::execv(argv[0], argv.data());
-  return fail(sys::errno_error("execute '" + *companion + "'"));
+  auto companion = CompanionCall::make("serve", words);
+  return fail(companion ? companion->become() : companion.error());
 }
 
 }  // namespace wardcase::supervisor

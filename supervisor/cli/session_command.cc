@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "policies/units.h"
+#include "supervisor/cli/companion.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/session_client.h"
 #include "supervisor/cli/session_options.h"
-#include "supervisor/config/installed.h"
 #include "supervisor/sessions/keeper_protocol.h"
 #include "supervisor/sessions/session_place.h"
 
@@ -32,16 +32,8 @@ int print(const std::string& text) { return write_all(STDOUT_FILENO, text) ? 0 :
 
 // The keeper is the companion's.
 int make_new(std::span<const std::string> words) {
-  const auto companion = find_installed(kCompanion);
-  if (!companion) return fail("session new: " + companion.error().message());
-  std::vector<std::string> all = {*companion, "session-new"};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  argv.reserve(all.size() + 1);
-  for (std::string& word : all) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  (void)::execv(argv[0], argv.data());
-  return fail(sys::errno_error("execute '" + *companion + "'").message());
+  auto companion = CompanionCall::make("session-new", words);
+  return fail("session new: " + (companion ? companion->become() : companion.error()).message());
 }
 
 // What a question without more words to it came to.
