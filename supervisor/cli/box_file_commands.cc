@@ -16,6 +16,7 @@
 #include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/session_client.h"
+#include "supervisor/run/run.h"
 #include "supervisor/sessions/keeper_protocol.h"
 
 namespace wardcase::supervisor {
@@ -111,14 +112,8 @@ sys::Status get(const InBox& from, int fd) {
   return last ? sys::Status() : tl::unexpected(last.error());
 }
 
-// Beside its place first: half a file is none.
-sys::Status get_file(const InBox& from, std::string path) {
-  if (path == "-") return get(from, STDOUT_FILENO);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    path += "/" + std::filesystem::path(from.path).filename().string();
-  }
-  const std::string unfinished = path + ".wardcase-part";
+sys::Status get_beside(const InBox& from, const std::string& path) {
+  const std::string unfinished = path + "." + make_id("part-");
   const sys::UniqueFd file(
       ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!file.is_open()) return tl::unexpected(sys::errno_error("make '" + unfinished + "'"));
@@ -128,6 +123,27 @@ sys::Status get_file(const InBox& from, std::string path) {
   }
   if (!got) (void)::unlink(unfinished.c_str());
   return got;
+}
+
+// A file comes beside its place first: half of it is none. What is no file is written to.
+sys::Status get_file(const InBox& from, std::string path) {
+  if (path == "-") return get(from, STDOUT_FILENO);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    path += "/" + std::filesystem::path(from.path).filename().string();
+  }
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) < 0) {
+    if (::lstat(path.c_str(), &info) < 0) return get_beside(from, path);
+    return tl::unexpected(sys::plain_error("'" + path + "' is a link that leads nowhere"));
+  }
+  if (S_ISREG(info.st_mode)) {
+    const auto real = std::filesystem::canonical(path, ignored);
+    return get_beside(from, ignored ? path : real.string());
+  }
+  const sys::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file.is_open()) return tl::unexpected(sys::errno_error("write to '" + path + "'"));
+  return get(from, file.get());
 }
 
 std::string line_of(const json::object& entry, bool is_long) {

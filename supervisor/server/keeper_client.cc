@@ -303,24 +303,27 @@ void KeeperClient::send_more_of_file() {
 
 // The first call makes the file, and needs a box to make it in.
 void KeeperClient::receive_file(std::string_view bytes) {
-  if (!file_.is_open()) {
+  if (!new_file_) {
     return keeper_.session().with_box([this, alive = alive_](const sys::Status& ready) {
       if (!*alive) return;
       if (!ready) return finish(ready.error().message());
       const auto place = keeper_.session().place();
       const auto inside = path_in_box(request_->path);
       if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
-      auto file = create_box_file(place->directory, place->owner, *inside, request_->name,
-                                  static_cast<mode_t>(request_->mode));
+      auto file = NewBoxFile::create(place->directory, place->owner, *inside, request_->name,
+                                     static_cast<mode_t>(request_->mode));
       if (!file) return finish(file.error().message());
-      file_ = *std::move(file);
+      new_file_.emplace(*std::move(file));
       send(reply::kData, {});  // the bytes may come
     });
   }
-  if (bytes.empty()) return finish("");
+  if (bytes.empty()) {
+    const auto placed = new_file_->take_place();
+    return finish(placed ? "" : placed.error().message());
+  }
   while (!bytes.empty()) {
     const ssize_t n =
-        sys::retry_eintr([&] { return ::write(file_.get(), bytes.data(), bytes.size()); });
+        sys::retry_eintr([&] { return ::write(new_file_->fd(), bytes.data(), bytes.size()); });
     if (n < 0) return finish(sys::errno_error("write the file").message());
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }

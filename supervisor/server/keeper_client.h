@@ -11,6 +11,7 @@
 
 #include "sandbox/sys/unique_fd.h"
 #include "supervisor/run/event_stream.h"
+#include "supervisor/sessions/box_files.h"
 #include "supervisor/sessions/frame_channel.h"
 #include "supervisor/sessions/keeper_request.h"
 #include "supervisor/sessions/session.h"
@@ -70,7 +71,8 @@ class KeeperClient : private ExecObserver {
   // logs
   std::uint64_t follower_ = 0;
   // files
-  sys::UniqueFd file_;
+  sys::UniqueFd file_;                                          // that is read
+  std::optional<NewBoxFile> new_file_;                          // that is written
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what calls back late
 };
 

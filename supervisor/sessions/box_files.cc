@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "sandbox/sys/kernel.h"
 
@@ -124,23 +125,64 @@ sys::Result<sys::UniqueFd> open_box_file(int box, const BoxUser& user, const std
   return file;
 }
 
-sys::Result<sys::UniqueFd> create_box_file(int box, const BoxUser& user, const std::string& path,
+NewBoxFile::NewBoxFile(const BoxUser& user, sys::UniqueFd directory, std::string name)
+    : user_(user),
+      directory_(std::move(directory)),
+      name_(std::move(name)),
+      unfinished_(".wardcase-" + make_id("")) {}
+
+sys::Result<NewBoxFile> NewBoxFile::create(int box, const BoxUser& user, const std::string& path,
                                            const std::string& name, mode_t mode) {
   const AsBoxUser as(user);
   if (!as.status()) return tl::unexpected(as.status().error());
-  std::string target = path;
-  const bool is_directory = open_inside(box, path, O_RDONLY | O_DIRECTORY, 0).has_value();
-  if (is_directory) target += (target.empty() || target.ends_with('/') ? "" : "/") + name;
-  // Truncated only once it is known for what it is.
-  auto file = open_inside(box, target, O_WRONLY | O_CREAT, mode);
-  if (!file) return file;
-  if (auto regular = check_regular(file->get(), target); !regular) {
-    return tl::unexpected(regular.error());
+  std::string place = path;
+  std::string own_name = name;
+  auto directory = open_inside(box, path, O_RDONLY | O_DIRECTORY, 0);
+  if (!directory) {
+    const std::size_t slash = path.rfind('/');
+    place = slash == std::string::npos ? "" : path.substr(0, slash);
+    own_name = path.substr(slash + 1);  // npos + 1 is 0
+    directory = open_inside(box, place, O_RDONLY | O_DIRECTORY, 0);
   }
-  if (::ftruncate(file->get(), 0) < 0 || ::fchmod(file->get(), mode) < 0) {
-    return tl::unexpected(sys::errno_error("make '" + target + "' empty"));
+  if (!directory) return tl::unexpected(std::move(directory).error());
+  if (own_name.empty() || own_name == "." || own_name == "..") {
+    return tl::unexpected(sys::plain_error("'" + path + "' is no name for a file"));
   }
-  return file;
+  NewBoxFile made(user, *std::move(directory), std::move(own_name));
+  if (auto free = made.check_place(); !free) return tl::unexpected(free.error());
+  auto file =
+      open_inside(made.directory_.get(), made.unfinished_, O_WRONLY | O_CREAT | O_EXCL, mode);
+  if (!file) return tl::unexpected(std::move(file).error());
+  made.file_ = *std::move(file);
+  if (::fchmod(made.fd(), mode) < 0) return tl::unexpected(sys::errno_error("set its mode"));
+  return made;
+}
+
+NewBoxFile::~NewBoxFile() {
+  if (!file_.is_open()) return;
+  const AsBoxUser as(user_);
+  (void)::unlinkat(directory_.get(), unfinished_.c_str(), 0);  // its programs may have done so
+}
+
+sys::Status NewBoxFile::check_place() const {
+  struct stat info = {};
+  if (::fstatat(directory_.get(), name_.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) {
+    if (errno == ENOENT) return {};
+    return tl::unexpected(sys::errno_error("look at '" + name_ + "'"));
+  }
+  if (S_ISREG(info.st_mode)) return {};
+  return tl::unexpected(sys::plain_error("'" + name_ + "' is there, and is no regular file"));
+}
+
+sys::Status NewBoxFile::take_place() {
+  const AsBoxUser as(user_);
+  if (!as.status()) return as.status();
+  if (auto free = check_place(); !free) return free;
+  if (::renameat(directory_.get(), unfinished_.c_str(), directory_.get(), name_.c_str()) < 0) {
+    return tl::unexpected(sys::errno_error("give '" + name_ + "' its place"));
+  }
+  file_.reset();
+  return {};
 }
 
 sys::Result<std::vector<BoxEntry>> list_box_files(int box, const BoxUser& user,

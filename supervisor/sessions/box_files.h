@@ -23,11 +23,30 @@ namespace wardcase::supervisor {
 // A regular file, for reading. Never waits.
 [[nodiscard]] sys::Result<sys::UniqueFd> open_box_file(int box, const BoxUser& user,
                                                        const std::string& path);
-// A new file in place of whatever regular file has that name, for writing. Its directory must be
-// there. Where `path` is a directory, the file is `name` in it.
-[[nodiscard]] sys::Result<sys::UniqueFd> create_box_file(int box, const BoxUser& user,
-                                                         const std::string& path,
-                                                         const std::string& name, mode_t mode);
+// A file that is written beside its place and takes it as a whole, or not at all: what was there,
+// which may be a regular file alone, stays until then.
+class NewBoxFile {
+ public:
+  // Its directory must be there. Where `path` is a directory, the file is `name` in it.
+  static sys::Result<NewBoxFile> create(int box, const BoxUser& user, const std::string& path,
+                                        const std::string& name, mode_t mode);
+  NewBoxFile(NewBoxFile&&) noexcept = default;
+  NewBoxFile& operator=(NewBoxFile&&) = delete;
+  ~NewBoxFile();  // one that did not take its place is removed
+
+  [[nodiscard]] int fd() const { return file_.get(); }
+  [[nodiscard]] sys::Status take_place();
+
+ private:
+  NewBoxFile(const BoxUser& user, sys::UniqueFd directory, std::string name);
+  [[nodiscard]] sys::Status check_place() const;
+
+  BoxUser user_;
+  sys::UniqueFd directory_;
+  std::string name_;
+  std::string unfinished_;
+  sys::UniqueFd file_;
+};
 
 struct BoxEntry {
   std::string name;

@@ -80,8 +80,6 @@ class Execution {
   void finish();
   // The record as it stands while it goes on, with what was printed so far.
   [[nodiscard]] RunRecord so_far() const;
-  // Nobody listens any more.
-  void forget_observer() { observer_ = nullptr; }
 
  private:
   void pass_limit(policies::LimitId id, RunStatus status, std::string error);

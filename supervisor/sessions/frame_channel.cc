@@ -24,13 +24,13 @@ std::size_t size_in(std::string_view head) {
   return size;
 }
 
-}  // namespace
-
 std::string frame_head(std::size_t size) {
   std::string head;
   for (int shift = 24; shift >= 0; shift -= 8) head += static_cast<char>(size >> shift & 0xff);
   return head;
 }
+
+}  // namespace
 
 sys::Status FrameChannel::open(sys::UniqueFd socket) {
   auto watched =

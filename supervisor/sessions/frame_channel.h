@@ -68,7 +68,4 @@ class FrameChannel {
   bool is_writing_ = false;
 };
 
-// Four bytes, most significant first: what stands before a frame of `size` bytes.
-[[nodiscard]] std::string frame_head(std::size_t size);
-
 }  // namespace wardcase::supervisor

@@ -89,8 +89,6 @@ void Worker::execute(std::string_view id, std::string_view name, std::string_vie
   channel_.send(nonce_message(nonce));
 }
 
-void Worker::add_path(std::string_view directory) { channel_.send(path_message(directory)); }
-
 void Worker::pause_output(bool paused) {
   for (OutputPump* pump : {&out_, &err_}) {
     if (paused) {

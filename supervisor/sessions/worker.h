@@ -56,8 +56,6 @@ class Worker {
   // Hands it code. What it says at its end must have `nonce`, which it reads only then.
   void execute(std::string_view id, std::string_view name, std::string_view code,
                std::string_view nonce);
-  // Lets it find modules there, too. What it was asked before is done first.
-  void add_path(std::string_view directory);
   [[nodiscard]] StdinGate& input() { return input_; }
   void pause_output(bool paused);
   // Hands on all that it has written and that is in its pipes now.

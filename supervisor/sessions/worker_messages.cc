@@ -102,10 +102,6 @@ std::string nonce_message(std::string_view nonce) {
   return json::serialize(json::object{{"type", "nonce"}, {"nonce", nonce}});
 }
 
-std::string path_message(std::string_view directory) {
-  return json::serialize(json::object{{"type", "path"}, {"add", to_json_text(directory)}});
-}
-
 sys::Result<WorkerMessage> parse_worker_message(std::string_view text) {
   json::error_code error;
   const json::value value = json::parse(text, error);

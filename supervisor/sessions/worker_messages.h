@@ -47,8 +47,6 @@ enum class Dialect : std::uint8_t { frames, lines };
 [[nodiscard]] std::string exec_message(std::string_view id, std::string_view name,
                                        std::string_view code);
 [[nodiscard]] std::string nonce_message(std::string_view nonce);
-// A directory in which the interpreter is to find modules from here on.
-[[nodiscard]] std::string path_message(std::string_view directory);
 
 // The error is what is wrong with it.
 [[nodiscard]] sys::Result<WorkerMessage> parse_worker_message(std::string_view text);
