@@ -2,7 +2,7 @@
 # Copyright The wardcase authors
 #
 # `make help` lists the targets. The release build is build/wardcase; other kinds
-# (KIND=asan, clang, fuzz or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
+# (KIND=asan, clang or coverage) go to build/KIND. CXXFLAGS, LDFLAGS and the like
 # are the user's and come last; what the project needs is in lower-case variables.
 
 , := ,
@@ -26,7 +26,7 @@ USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 STRIP ?= strip
-ifneq ($(filter clang fuzz,$(KIND)),)
+ifneq ($(filter asan clang,$(KIND)),)
 CC := clang
 CXX := clang++
 endif
@@ -42,12 +42,8 @@ optimize := -O2
 instrument :=
 # The product is one static file; tests and instrumented kinds use the host's libraries.
 link_product := -static-pie
+# With clang, so that one build shows that it can, too, and serves for fuzzing.
 ifeq ($(KIND),asan)
-optimize := -O1 -fno-omit-frame-pointer
-instrument := -fsanitize=address,undefined -fno-sanitize-recover=all
-hardening := $(filter-out %FORTIFY_SOURCE %FORTIFY_SOURCE=2,$(hardening))
-link_product := -pie
-else ifeq ($(KIND),fuzz)
 optimize := -O1 -fno-omit-frame-pointer
 instrument := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 hardening := $(filter-out %FORTIFY_SOURCE %FORTIFY_SOURCE=2,$(hardening))
@@ -209,9 +205,9 @@ $(out)/tests/bench: $(bench) $(layers)
 	$(call say,LINK )$(link) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(libraries)
 # Each target is its own program: with libFuzzer's main, or with one that replays a corpus.
 $(fuzz): $(out)/tests/fuzz/%: $(out)/obj/tests/fuzz/%.o \
-    $(if $(filter-out fuzz,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(fuzzed)
+    $(if $(filter-out asan,$(KIND)),$(out)/obj/tests/fuzz/replay.o) $(fuzzed)
 	@mkdir -p $(@D)
-	$(call say,LINK )$(link) $(if $(filter fuzz,$(KIND)),-fsanitize=fuzzer) -pie -o $@ $^ $(libraries)
+	$(call say,LINK )$(link) $(if $(filter asan,$(KIND)),-fsanitize=fuzzer) -pie -o $@ $^ $(libraries)
 # Attacks bring no library with them that could stand in their way; the others are as people build them.
 $(out)/tests/programs/%: tests/unlucky/programs/%.c Makefile
 	@mkdir -p $(@D)
@@ -242,10 +238,11 @@ check-cpython: all  ## compare CPython's own tests in the box and outside of it 
 check-long: all $(out)/tests/faults $(programs)  ## all of faults: each point, 200 kills, 10,000 runs; WARDCASE_SEED=N
 	@WARDCASE_LONG=1 tests/support/run_suites.py $(out) faults
 fuzz:  ## fuzz each target of tests/fuzz for FUZZ_SECONDS (30), with clang and its sanitizers
-	@$(MAKE) $(parallel) KIND=fuzz fuzz-targets
+	@AUTO=1 packaging/deps clang
+	@$(MAKE) $(parallel) KIND=asan fuzz-targets
 	@for name in $(fuzz_names); do \
 	  mkdir -p build/fuzz/corpus/$$name && echo "fuzz: $$name" && \
-	  build/fuzz/tests/fuzz/$$name -verbosity=0 -print_final_stats=1 -timeout=1 \
+	  build/asan/tests/fuzz/$$name -verbosity=0 -print_final_stats=1 -timeout=1 \
 	    -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/$$name- \
 	    build/fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
 	done
@@ -255,7 +252,7 @@ check-vm: $(guest_needs)  ## run both suites in a guest: systemd, cgroup v2, Use
 	@AUTO=1 packaging/deps vm
 	@tests/vm/check_vm.py uml $(out)
 check-vm-full: $(guest_needs)  ## then, under qemu, what check-vm skipped, a few suites, and a few with sanitizers
-	@AUTO=1 packaging/deps vm
+	@AUTO=1 packaging/deps vm clang
 	@$(MAKE) $(parallel) KIND=asan all
 	@tests/vm/check_vm.py qemu $(out) '$(qemu_tests)' '$(asan_tests)'
 check-skips:  ## fail if a test was skipped by check and by both guests
@@ -268,9 +265,11 @@ format:  ## format all sources in place with clang-format 14
 	clang-format-14 -i $(cxx_files)
 format-check:  ## say which sources are not formatted
 	@tests/lint/check_format.sh
-tidy:  ## run clang-tidy 14 over the sources (TIDY="FILES" for some of them)
+# The static analyzer takes most of the time; in depth, twice as much again.
+ANALYSIS ?= shallow
+tidy:  ## run clang-tidy 14 over the sources (TIDY="FILES" for some of them, ANALYSIS=deep in depth)
 	printf '%s\n' $(or $(TIDY),$(filter-out tests/%,$(filter %.cc,$(cxx_files)))) | \
-	  xargs -P$(shell nproc) -I{} clang-tidy-14 --quiet {} -- -std=c++20 -I.
+	  xargs -P$(shell nproc) -I{} clang-tidy-14 --quiet {} -- -std=c++20 -I. -Xclang -analyzer-config -Xclang mode=$(ANALYSIS)
 coverage:  ## tell the line coverage of the unit and integration suites; below 90 % fails
 	@YES=$(YES) AUTO=1 packaging/deps build test coverage
 	@$(MAKE) $(parallel) KIND=coverage all tests
