@@ -3,6 +3,7 @@
 #include "supervisor/cli/session_client.h"
 
 #include <boost/json.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "supervisor/sessions/keeper_protocol.h"
@@ -76,14 +77,22 @@ std::string member_json(const std::string& object, std::string_view key) {
   return json::serialize(member_of(object, key));
 }
 
-sys::Result<std::string> ask_session(std::string_view id, const KeeperRequest& request) {
+sys::Result<std::string> ask_session(std::string_view id, const KeeperRequest& request,
+                                     std::chrono::seconds patience) {
   auto loop = EventLoop::create();
   if (!loop) return tl::unexpected(loop.error());
   SessionClient client(*loop);
   if (auto asked = client.ask(id, request, [](char, std::string_view) {}); !asked) {
     return tl::unexpected(asked.error());
   }
-  return client.await();
+  bool is_silent = false;
+  loop->at(Clock::now() + patience, [&] {
+    is_silent = true;
+    loop->stop();
+  });
+  auto last = client.await();
+  if (!is_silent) return last;
+  return tl::unexpected(sys::Error{ETIMEDOUT, "ask its keeper"});
 }
 
 }  // namespace wardcase::supervisor

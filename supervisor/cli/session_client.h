@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -48,8 +49,10 @@ class SessionClient {
 // As JSON.
 [[nodiscard]] std::string member_json(const std::string& object, std::string_view key);
 
-// Asks, where nothing but the last frame matters.
-[[nodiscard]] sys::Result<std::string> ask_session(std::string_view id,
-                                                   const KeeperRequest& request);
+// Asks, where nothing but the last frame matters. ETIMEDOUT: the keeper said nothing for so long,
+// as one that is stopped.
+[[nodiscard]] sys::Result<std::string> ask_session(
+    std::string_view id, const KeeperRequest& request,
+    std::chrono::seconds patience = std::chrono::seconds(60));
 
 }  // namespace wardcase::supervisor

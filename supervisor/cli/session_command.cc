@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -21,6 +23,7 @@ namespace wardcase::supervisor {
 namespace {
 
 constexpr int kFailed = 125;
+constexpr std::chrono::seconds kPatience{5};  // with a keeper that is asked beside others
 constexpr std::string_view kWords = "new, ls, rm, extend, reset, interrupt or input";
 
 int fail(const std::string& why) {
@@ -70,20 +73,27 @@ int list(bool is_json) {
   const auto ids = list_sessions();
   if (!ids) return fail("session ls: " + ids.error().message());
   std::vector<std::string> states;
+  int code = 0;
   for (const std::string& id : *ids) {
-    auto state = ask(id, "state");
-    if (state) states.push_back(*std::move(state));  // else it has ended meanwhile
+    KeeperRequest request;
+    request.op = "state";
+    auto state = ask_session(id, request, kPatience);
+    if (state) {
+      states.push_back(*std::move(state));
+    } else if (state.error().code == ETIMEDOUT) {  // else it has ended meanwhile
+      code = fail("session ls: '" + id + "': " + state.error().message());
+    }
   }
   std::string text;
   if (is_json) {
     for (const std::string& state : states) text += (text.empty() ? "" : ",") + state;
-    return print("[" + text + "]\n");
+    return std::max(code, print("[" + text + "]\n"));
   }
-  if (states.empty()) return 0;
+  if (states.empty()) return code;
   text = padded("ID", 30) + padded("LANGUAGE", 10) + padded("STATE", 7) + padded("AGE", 8) +
          padded("EXPIRES", 8) + padded("PIDS", 5) + "PEAK\n";
   for (const std::string& state : states) text += row_of(state) + "\n";
-  return print(text);
+  return std::max(code, print(text));
 }
 
 int remove(std::span<const std::string> ids) {

@@ -164,6 +164,18 @@ TEST_P(Languages, ANewOneIsOneFileAndNothingElse) {
   EXPECT_NE(checked.err().find("a test says so"), std::string::npos) << checked;
 }
 
+TEST_P(Languages, WhatOneNeedsRaisesADefaultAndNothingThatWasAskedFor) {
+  add("awk", std::string(kAwk) + "[needs]\nmemory = \"2GiB\"\npids = 8\n");
+  const auto limits = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"run", "--json"});
+    flags.insert(flags.end(), {"-l", "awk", "-c", "BEGIN { }"});
+    const Record record = call(flags).record();
+    return record.json("limits.memory_bytes") + " " + record.json("limits.pids");
+  };
+  EXPECT_EQ(limits({}), "2147483648 256");  // of the second there was more than it needs
+  EXPECT_EQ(limits({"-m", "64m"}), "67108864 256");
+}
+
 TEST_P(Languages, AFileReplacesTheOneOfItsName) {
   add("lua", R"(
 schema       = 1

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 // Sessions in number: of their programs, and of themselves.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdint>
@@ -53,6 +54,23 @@ TEST_P(ManyPrograms, LeaveTheMemoryOfKeeperAndInterpreterFlat) {
   EXPECT_LT(resident_memory(keeper), keeper_before + 1024);
   EXPECT_LT(interpreter_after, interpreter_before + 1024);
   EXPECT_EQ(python_in("print(n)").out(), "1000\n");
+}
+
+using SessionLists = WithSession;
+WARDCASE_AS_ROOT_AND_USER(SessionLists);
+
+TEST_P(SessionLists, AreNotHeldUpByAKeeperThatIsStopped) {
+  make();
+  const auto keeper = static_cast<pid_t>(state().number("keeper_pid").value_or(0));
+  ASSERT_GT(keeper, 0);
+  ASSERT_EQ(::kill(keeper, SIGSTOP), 0);
+  const Outcome listed = call({"session", "ls"});
+  EXPECT_EQ(::kill(keeper, SIGCONT), 0);
+  EXPECT_EQ(listed.exit_code, 125) << listed;
+  EXPECT_NE(listed.err().find("'" + id() + "': ask its keeper: Connection timed out"),
+            std::string::npos)
+      << listed;
+  EXPECT_EQ(call({"session", "ls"}).exit_code, 0);
 }
 
 class ManySessions : public WithCaller {
