@@ -39,7 +39,10 @@ class Compiled : public WithCaller {
  protected:
   Compiled() : files_(caller()) {
     fs::create_directories(files_.path() / "wardcase/languages");
-    (void)files_.write("wardcase/languages/scripted.toml", kScripted);
+    speak(kScripted);
+  }
+  void speak(std::string_view scripted) const {
+    (void)files_.write("wardcase/languages/scripted.toml", scripted);
   }
 
   [[nodiscard]] Command command(std::vector<std::string> arguments) const {
@@ -179,7 +182,7 @@ TEST_P(Compiled, TheStageHasLimitsOfItsOwn) {
   EXPECT_EQ(small.out(), "1") << small;
   std::string impatient(kScripted);
   impatient.replace(impatient.find("20s"), 3, "1s");
-  (void)files_.write("wardcase/languages/scripted.toml", impatient);
+  speak(impatient);
   const Outcome endless = call({"run", "--json", file("endless.scripted", "sleep 60")});
   EXPECT_EQ(endless.record().status(), "compile_failed") << endless;
   EXPECT_EQ(endless.record().text("compile.status"), "timeout");
