@@ -33,7 +33,7 @@ std::string environment_in(const std::string& entry) {
 
 std::string example_of(Installer installer) {
   return installer == Installer::npm
-             ? "npm = [\"https://registry.npmjs.org\"]"
+             ? "npm = [\"URL\"], the URL that `npm config get registry` tells"
              : "pip = [\"https://pypi.org/simple\", \"https://files.pythonhosted.org\"]";
 }
 

@@ -95,9 +95,14 @@ std::string hint_of_module(const ToldError& told) {
   return "'" + name + "' is not installed; add --requirement " + package_of(name);
 }
 
+// Which the kernel makes for each box, and nobody can show.
+bool is_of_the_kernel(std::string_view path) {
+  return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/");
+}
+
 std::string hint_of_file(const ToldError& told) {
   const std::string name = shown(told.path);
-  if (name.empty()) return "";
+  if (name.empty() || is_of_the_kernel(told.path)) return "";
   switch (told.error_number) {
     case ENOENT:
       return "'" + name + "' is not in the box; show it with --workspace DIR or -v";

@@ -114,6 +114,10 @@ TEST(RunErrors, AHintNamesWhatTheExceptionWasAbout) {
                      "the program's stdin is empty; add -i or --stdin FILE"),
            std::pair(ToldError{.type = "FileNotFoundError", .path = "a", .error_number = ENOENT},
                      "'a' is not in the box; show it with --workspace DIR or -v"),
+           std::pair(
+               ToldError{
+                   .type = "FileNotFoundError", .path = "/proc/1/environ", .error_number = ENOENT},
+               ""),
            std::pair(ToldError{.type = "OSError", .path = "/usr/a", .error_number = EROFS},
                      "'/usr/a' is closed to the program, which writes to /box, /tmp and its home, "
                      "and to what --workspace DIR:rw or -v SRC:DST:rw shows"),
