@@ -137,11 +137,11 @@ TEST_P(Causes, TheFirstOneStandsWhateverFollows) {
       "b.append(bytearray(8 << 20))\nsignal.signal(15, hog)\nprint('up', "
       "flush=True)\ntime.sleep(60)";
   const Record hogged =
-      python(out_of_memory_in_the_grace, {"--timeout", "700ms", "--grace", "20s", "-m", "96m"});
+      python(out_of_memory_in_the_grace, {"--timeout", "3s", "--grace", "20s", "-m", "96m"});
   EXPECT_EQ(hogged.status(), "timeout") << hogged;
   EXPECT_EQ(hogged.out(), "up\n");
   const Record flooded = bash("trap 'head -c 3m /dev/zero; exit 3' TERM; echo up; sleep 60 & wait",
-                              {"--timeout", "700ms", "--grace", "20s", "--output-limit", "1m"});
+                              {"--timeout", "3s", "--grace", "20s", "--output-limit", "1m"});
   EXPECT_EQ(flooded.status(), "timeout") << flooded;
   EXPECT_EQ(flooded.number("exit_code"), 3);
   EXPECT_TRUE(flooded.lists("limits_hit", "output"));
