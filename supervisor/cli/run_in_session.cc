@@ -15,6 +15,7 @@
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/session_client.h"
 #include "supervisor/cli/session_options.h"
+#include "supervisor/cli/session_transfer.h"
 #include "supervisor/languages/program_file.h"
 #include "supervisor/sessions/session_place.h"
 
@@ -25,9 +26,9 @@ namespace {
 constexpr int kFailed = 125;
 
 // Of run's options those that are about the program, beside limits; the session's own are more.
-constexpr std::array kOfProgram = {"language", "code",    "session", "interactive",
-                                   "json",     "events",  "base64",  "exit-zero",
-                                   "quiet",    "verbose", "color"};
+constexpr std::array kOfProgram = {"language", "code",   "session",   "interactive", "json",
+                                   "events",   "base64", "exit-zero", "quiet",       "verbose",
+                                   "color",    "file",   "out"};
 
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
@@ -105,6 +106,12 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
   auto code = read_source(source);
   if (!code) return tl::unexpected(std::move(code).error());
   request.code = *std::move(code);
+  auto files = open_for_session(options.files);
+  if (!files) return tl::unexpected(std::move(files).error());
+  call.files = *std::move(files);
+  if (options.out) {
+    if (auto opened = open_out(*options.out, call); !opened) return tl::unexpected(opened.error());
+  }
   return call;
 }
 

@@ -177,7 +177,8 @@ void Execution::measure() {
   }
 }
 
-void Execution::finish() {
+void Execution::settle() {
+  if (std::exchange(is_settled_, true)) return;
   release_timers();
   if (began_at_ != Clock::time_point()) {
     record_.duration = std::chrono::duration_cast<microseconds>(Clock::now() - began_at_);
@@ -186,6 +187,10 @@ void Execution::finish() {
   box_ = nullptr;
   transcript_.tell(record_);
   describe_error(told_, {.has_stdin = request_.open_input, .prelude = ""}, record_);
+}
+
+void Execution::finish() {
+  settle();
   if (observer_ != nullptr) observer_->on_end(record_);
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "supervisor/run/run.h"
 #include "supervisor/run/run_record.h"
 #include "supervisor/run/transcript.h"
+#include "supervisor/sessions/box_delivery.h"
 #include "supervisor/sessions/worker_messages.h"
 
 namespace wardcase::supervisor {
@@ -26,6 +28,7 @@ struct ExecRequest {
   std::string code;
   policies::Limits limits;  // resolved: timeout, grace, cpu_time, idle_timeout, capture, output
   bool open_input = false;  // its stdin waits for Session::input; else it reads the end of file
+  std::unique_ptr<BoxDelivery> files;  // whole; in their places before it begins. nullptr: none
 };
 
 // Who asked for it and hears of it; on the loop's thread. A call may not destroy the session.
@@ -76,7 +79,9 @@ class Execution {
   void on_done(WorkerDone done);
   void on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal);
   [[nodiscard]] RunRecord& record() { return record_; }
-  // Tells the observer.
+  // Nothing is counted any more: the record has all that is known of it here.
+  void settle();
+  // The same, where that was not done, and tells the observer.
   void finish();
   // The record as it stands while it goes on, with what was printed so far.
   [[nodiscard]] RunRecord so_far() const;
@@ -98,6 +103,7 @@ class Execution {
   Transcript transcript_;
   ToldError told_;
   bool has_cause_ = false;
+  bool is_settled_ = false;
   Clock::time_point asked_at_;
   Clock::time_point began_at_;
   Clock::time_point last_output_at_;

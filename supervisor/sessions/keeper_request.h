@@ -12,6 +12,7 @@
 
 #include "policies/limits.h"
 #include "sandbox/sys/error.h"
+#include "supervisor/sessions/box_delivery.h"
 
 namespace wardcase::supervisor {
 
@@ -30,6 +31,7 @@ struct KeeperRequest {
   bool base64 = false;
   std::optional<std::chrono::milliseconds> yield;
   std::optional<std::chrono::milliseconds> yield_idle;
+  std::vector<DeliveredFile> files;  // their bytes follow
   // input
   std::string data;
   // extend

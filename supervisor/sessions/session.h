@@ -20,6 +20,7 @@
 #include "supervisor/run/host.h"
 #include "supervisor/run/run.h"
 #include "supervisor/sessions/agent_link.h"
+#include "supervisor/sessions/box_news.h"
 #include "supervisor/sessions/execution.h"
 #include "supervisor/sessions/worker.h"
 
@@ -75,7 +76,7 @@ class Session {
   void close();
 
   struct State {
-    std::string running;  // the id of the program that runs, ""
+    std::string running;  // the id of the program that runs or is not told yet, ""
     std::size_t queued = 0;
     std::vector<std::string> interpreters;  // that live: "python 3.11.2"
     BoxUsage usage;
@@ -91,6 +92,8 @@ class Session {
     BoxUser owner;
   };
   [[nodiscard]] sys::Result<Place> place() const;
+  // A file was put into /box from outside: no program's news.
+  void know_file(const std::string& path) { news_.know(path); }
   // Makes the box if there is none, and calls back once it is there, or can't be.
   void with_box(std::function<void(sys::Status)> ready);
 
@@ -115,6 +118,7 @@ class Session {
   void on_interpreter_ended(const agent::Ended& ended);
   void on_everyone_gone(const agent::EveryoneGone& gone);
   void begin();
+  [[nodiscard]] sys::Status place_files(const ExecRequest& request);
   void on_output(std::uint32_t worker, Stream stream, std::string_view bytes);
   void on_begun(std::uint32_t worker, const std::string& exec_id);
   void on_done(std::uint32_t worker, WorkerDone done);
@@ -126,6 +130,7 @@ class Session {
   void give_up_start();
   void fail_front(RunStatus status, const std::string& error);
   void finish_running();
+  void tell_finished();
   void fail_queued(RunStatus status, const std::string& error, int stop_signal);
   [[nodiscard]] Interpreter* interpreter_of(const std::string& language);
   [[nodiscard]] Interpreter* running_interpreter();
@@ -150,6 +155,8 @@ class Session {
   std::set<std::string> had_interpreters_;  // languages whose interpreter has ended
   std::deque<std::unique_ptr<Execution>> queue_;
   std::unique_ptr<Execution> running_;
+  std::unique_ptr<Execution> finished_;  // whose artifacts are looked for
+  BoxNews news_;
   std::uint32_t running_worker_ = 0;
   Ending ending_ = Ending::no;
   bool has_begun_ = false;

@@ -294,6 +294,24 @@ class Results:
         mime[kind] = offered
 
 
+class Figures:
+    """Among the finders of modules: waits for one that figures.py has to do with, and goes."""
+
+    PLACE = "/run/wardcase/.hook"
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "matplotlib.pyplot":
+            return None
+        sys.meta_path.remove(self)
+        scope = {}
+        try:
+            with open(self.PLACE + "/figures.py") as text:
+                exec(compile(text.read(), text.name, "exec"), scope)
+        except OSError:  # there is no box around
+            return None
+        return scope["find"](name, path, self.PLACE)
+
+
 def short(error):
     """An exception in one line, whatever its own methods do."""
     try:
@@ -562,6 +580,7 @@ def main():
     worker = Worker(Channel())
     sys.argv = [""]
     sys.path[0] = os.getcwd()
+    sys.meta_path.insert(0, Figures())
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(encoding="utf-8")
