@@ -120,6 +120,7 @@ sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
   request.op = "exec";
   if (const std::string* language = line->last("language")) request.language = *language;
   options.passes_stdin = line->has("interactive");
+  if (line->has("validate")) request.validation = Validation::alone;
   options.is_json = line->has("json");
   request.wants_events = line->has("events");
   if (options.is_json && request.wants_events) {
@@ -278,6 +279,7 @@ std::vector<OptionRow> exec_option_table() {
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
       {"file", "", "NAME=PATH",
        "put a copy of the host's file PATH at /box/NAME before it begins; may be repeated"},
+      {"validate", "", "", "look at the program's syntax; execute nothing of it"},
       {"yield", "", "TIME", "come back after this time, while the program goes on"},
       {"yield-idle", "", "TIME", "come back once nothing was printed for this time"},
       {"json", "", "", "print one JSON record at the end instead of the output", kWhat},

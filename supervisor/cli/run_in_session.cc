@@ -28,7 +28,7 @@ constexpr int kFailed = 125;
 // Of run's options those that are about the program, beside limits; the session's own are more.
 constexpr std::array kOfProgram = {"language", "code",   "session",   "interactive", "json",
                                    "events",   "base64", "exit-zero", "quiet",       "verbose",
-                                   "color",    "file",   "out"};
+                                   "color",    "file",   "out",       "validate"};
 
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
@@ -94,6 +94,7 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
   request.wants_events = options.mode == OutputMode::events;
   request.wants_output = options.mode == OutputMode::pass_through;
   request.base64 = options.form == OutputForm::base64;
+  request.validation = source.validation;
   if (source.language) request.language = *source.language;
   if (source.kind == Kind::file) {
     request.name = std::filesystem::path(source.text).filename().string();

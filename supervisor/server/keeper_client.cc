@@ -170,6 +170,7 @@ void KeeperClient::begin_exec(KeeperRequest request) {
   exec.code = std::move(request.code);
   exec.limits = *limits;
   exec.open_input = request.open_input;
+  exec.validation = request.validation;
   exec.files = std::move(delivery_);
   request_->code.clear();
   if (request.wants_events) {

@@ -41,7 +41,8 @@ sys::Status AsBoxUser::status() const {
 
 sys::Result<sys::UniqueFd> open_inside(int box, const std::string& path, int flags, mode_t mode) {
   open_how how = {};
-  how.flags = static_cast<__u64>(flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  how.flags = static_cast<__u64>(flags | O_CLOEXEC);
+  if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
   how.mode = mode;
   how.resolve = kInside;
   sys::UniqueFd file(sys::openat2(box, path.empty() ? "." : path.c_str(), how));

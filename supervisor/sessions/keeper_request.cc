@@ -19,6 +19,7 @@ using policies::LimitId;
 
 constexpr std::array kOfPrograms = {LimitId::timeout, LimitId::cpu_time, LimitId::idle_timeout,
                                     LimitId::grace,   LimitId::capture,  LimitId::output};
+constexpr std::array<std::string_view, 3> kValidations = {"", "first", "alone"};
 constexpr std::size_t kMostFiles = 1024;
 constexpr std::uint64_t kLongest = 366ULL * 24 * 60 * 60 * 1000;  // milliseconds
 
@@ -108,6 +109,14 @@ void read_files(const json::object& object, Members& members, KeeperRequest& req
   }
 }
 
+void read_validation(Members& members, KeeperRequest& request) {
+  std::string word(kValidations[0]);
+  members.text("validate", word);
+  const auto* const found = std::ranges::find(kValidations, word);
+  if (found == kValidations.end()) return members.refuse("validate");
+  request.validation = static_cast<Validation>(found - kValidations.begin());
+}
+
 }  // namespace
 
 bool is_limit_of_programs(LimitId id) {
@@ -128,6 +137,7 @@ std::string to_json(const KeeperRequest& request) {
                          {"output", request.wants_output},
                          {"base64", request.base64},
                          {"files", files_to_json(request.files)},
+                         {"validate", kValidations[static_cast<std::size_t>(request.validation)]},
                          {"data", base64(request.data)},
                          {"ttl_ms", request.ttl.count()},
                          {"since", request.since},
@@ -156,6 +166,7 @@ sys::Result<KeeperRequest> parse_keeper_request(std::string_view text) {
   members.flag("output", request.wants_output);
   members.flag("base64", request.base64);
   read_files(*object, members, request);
+  read_validation(members, request);
   request.yield = members.time("yield_ms");
   request.yield_idle = members.time("yield_idle_ms");
   request.ttl = members.time("ttl_ms").value_or(request.ttl);

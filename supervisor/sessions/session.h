@@ -22,6 +22,7 @@
 #include "supervisor/sessions/agent_link.h"
 #include "supervisor/sessions/box_news.h"
 #include "supervisor/sessions/execution.h"
+#include "supervisor/sessions/session_prelude.h"
 #include "supervisor/sessions/worker.h"
 
 namespace wardcase::supervisor {
@@ -36,6 +37,7 @@ struct SessionSpec {
   std::string default_language;          // a language's name
   std::shared_ptr<const policies::LanguageSet> languages;
   std::shared_ptr<const policies::Policy> policy;  // whose [deny_code] programs are held to
+  std::map<std::string, SessionPrelude> preludes;  // by the language's name
   std::string made_with;  // the options that say all this, for who compares
 };
 
@@ -103,9 +105,13 @@ class Session {
   // How far we are with ending the program that runs.
   enum class Ending { no, interrupted, terminated, killed };
 
+  // What the interpreter of the program that runs has in hand.
+  enum class Stage { check, prelude, program };
+
   struct Interpreter {
     std::unique_ptr<Worker> worker;
     std::string language;
+    bool is_prepared = false;  // no prelude is to be run in it any more
   };
 
   void step();
@@ -119,6 +125,9 @@ class Session {
   void on_everyone_gone(const agent::EveryoneGone& gone);
   void begin();
   [[nodiscard]] sys::Status place_files(const ExecRequest& request);
+  void hand_over(Stage stage);
+  void after_check(WorkerDone done);
+  void after_prelude(WorkerDone done);
   void on_output(std::uint32_t worker, Stream stream, std::string_view bytes);
   void on_begun(std::uint32_t worker, const std::string& exec_id);
   void on_done(std::uint32_t worker, WorkerDone done);
@@ -158,6 +167,7 @@ class Session {
   std::unique_ptr<Execution> finished_;  // whose artifacts are looked for
   BoxNews news_;
   std::uint32_t running_worker_ = 0;
+  Stage stage_ = Stage::program;
   Ending ending_ = Ending::no;
   bool has_begun_ = false;
   bool is_waiting_told_ = false;

@@ -51,7 +51,58 @@ void Session::begin() {
     }
     watch_input();
   }
-  interpreter.worker->execute(request.id, request.name, request.code, running_->nonce());
+  hand_over(request.validation == Validation::none ? Stage::prelude : Stage::check);
+}
+
+// Whoever has been stopped meanwhile gets no further.
+void Session::hand_over(Stage stage) {
+  Interpreter& interpreter = *running_interpreter();
+  const auto prelude = spec_.preludes.find(interpreter.language);
+  if (prelude == spec_.preludes.end()) interpreter.is_prepared = true;
+  stage_ = stage == Stage::prelude && interpreter.is_prepared ? Stage::program : stage;
+  has_begun_ = false;
+  const ExecRequest& request = running_->request();
+  const std::string& nonce = running_->renew_nonce();
+  if (stage_ == Stage::prelude) {
+    running_->begin_prelude(prelude->second.name);
+    return interpreter.worker->execute(Handling::execute, request.id, prelude->second.name,
+                                       prelude->second.code, nonce);
+  }
+  interpreter.worker->execute(stage_ == Stage::check ? Handling::check : Handling::execute,
+                              request.id, request.name, request.code, nonce);
+}
+
+// What can't be right needs no prelude.
+void Session::after_check(WorkerDone done) {
+  const bool is_wrong = !done.error.type.empty();
+  const bool is_over = running_->request().validation == Validation::alone;
+  if (!is_wrong && !is_over && !running_->has_cause()) return hand_over(Stage::prelude);
+  if (is_wrong) {
+    running_->refuse_syntax(done.error);
+  } else {
+    running_->on_done(std::move(done));
+  }
+  running_interpreter()->worker->input().shut();
+  finish_running();
+}
+
+// An interpreter that has not got what it was to have is of no use.
+void Session::after_prelude(WorkerDone done) {
+  Interpreter& interpreter = *running_interpreter();
+  const bool ends = done.ends;
+  interpreter.is_prepared = !ends && done.exit_code == 0;
+  if (interpreter.is_prepared && !running_->has_cause()) {
+    running_->end_prelude();
+    return hand_over(Stage::program);
+  }
+  running_->on_done(std::move(done));
+  if (ends) return;  // its end is told by the agent
+  if (!interpreter.is_prepared) {
+    (void)agent_->signal(running_worker_, SIGKILL, Whom::group);
+    return;
+  }
+  interpreter.worker->input().shut();
+  finish_running();
 }
 
 void Session::on_output(std::uint32_t worker, Stream stream, std::string_view bytes) {
@@ -74,6 +125,8 @@ void Session::on_done(std::uint32_t worker, WorkerDone done) {
   }
   Interpreter& interpreter = *running_interpreter();
   interpreter.worker->drain();
+  if (stage_ == Stage::check) return after_check(std::move(done));
+  if (stage_ == Stage::prelude) return after_prelude(std::move(done));
   const bool ends = done.ends;
   running_->on_done(std::move(done));
   if (ends) return;  // its end is told by the agent

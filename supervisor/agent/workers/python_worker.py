@@ -434,6 +434,8 @@ class Worker:
             partial = bytearray()
             if request["type"] == "exec":
                 self.answer(request)
+            elif request["type"] == "check":
+                self.answer_check(request)
             elif request["type"] == "path":
                 self.add_path(request["add"])
                 self.channel.send({"type": "ok"})
@@ -463,6 +465,17 @@ class Worker:
         if ending:
             self.attempt(self.awaits.close)
             sys.exit(done["exit_code"])
+
+    def answer_check(self, request):
+        done = {"type": "done", "id": request["id"], "exit": False, "exit_code": 0}
+        done.update({"interrupted": False, "error": None, "result": None})
+        self.channel.send({"type": "begun", "id": request["id"]})
+        error, _ = self.attempt(self.compile, request["name"], request["code"])
+        if error is not None:
+            done["exit_code"] = 1
+            done["error"] = self.errors.describe(error)
+        done["nonce"] = self.nonce()
+        self.channel.send(done)
 
     def nonce(self):
         """Lies in the socket since the program began, where nothing but this process reaches it."""
