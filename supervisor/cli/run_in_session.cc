@@ -30,6 +30,22 @@ constexpr std::array kOfProgram = {"language", "code",   "session",   "interacti
                                    "events",   "base64", "exit-zero", "quiet",       "verbose",
                                    "color",    "file",   "out",       "validate"};
 
+// What serves in place of those that make no sense there.
+constexpr std::pair<std::string_view, std::string_view> kInstead[] = {
+    {"workspace", "show it by -v DIR:/box:rw"},
+    {"workdir", "change the directory in the program"},
+    {"interpreter", "show it by -v, and start it from the program"},
+    {"dry-run", "leave --session out"},
+    {"tty", "wardcase repl has a prompt"},
+    {"stdin", "redirect ours to the file, with -i"},
+    {"merge-stderr", "output of the record, by --json, has both"},
+    {"status-fd", "--events writes them to stdout"},
+    {"encoding-fallback", "--base64 has the bytes"},
+    {"save-output", "redirect our stdout and stderr"},
+    {"meta", "--json has all of it"},
+    {"timing", "nothing is launched in a session that is there"},
+};
+
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
 }
@@ -72,9 +88,11 @@ sys::Result<std::string> read_source(const ProgramSource& source) {
 
 sys::Result<ExecCall> make_call(const RunOptions& options) {
   for (const OptionRow& row : run_option_table()) {
-    if (options.line.has(row.name) && !is_known(row)) {
-      return wrong("--" + row.name + ": not with --session");
-    }
+    if (!options.line.has(row.name) || is_known(row)) continue;
+    const auto* const found =
+        std::ranges::find(kInstead, row.name, [](const auto& one) { return one.first; });
+    const std::string_view instead = found == std::end(kInstead) ? "leave it out" : found->second;
+    return wrong("--" + row.name + ": not with --session; " + std::string(instead));
   }
   using Kind = ProgramSource::Kind;
   const ProgramSource& source = options.source;

@@ -436,12 +436,14 @@ function execute(program) {
   if (program.end === undefined) watchAwaited(program);
 }
 
-// Parsed, and no more.
+// Parsed, and no more. What is not evaluated needs the inspector's own view of contexts.
 function compile(expression, name) {
   let details;
+  session.post('Runtime.enable');
   session.post('Runtime.compileScript', { expression, sourceURL: name, persistScript: false }, (_, answer) => {
     details = answer?.exceptionDetails;
   });
+  session.post('Runtime.disable');
   return details;
 }
 
