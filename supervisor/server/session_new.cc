@@ -53,6 +53,9 @@ sys::Result<RunSpec> make_box(const SessionOptions& options) {
   spec.capture = Capture::count;
   spec.oom = policies::OomAnswer::go_on;  // the interpreter's end is told, the box's is not wanted
   spec.environment = {};
+  if (const auto shown = show_etc(options.box.configuration.languages, spec); !shown) {
+    return tl::unexpected(sys::plain_error(shown.error().error));
+  }
   return spec;
 }
 

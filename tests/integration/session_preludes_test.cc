@@ -18,6 +18,12 @@ class SessionPreludes : public WithSession {
     return files_.write(name, text);
   }
 
+  // Its name is free again.
+  void end() const {
+    EXPECT_EQ(call({"session", "rm", id()}).exit_code, 0);
+    EXPECT_TRUE(eventually([&] { return state().text("id").empty(); }));
+  }
+
  private:
   ScratchDirectory files_;
 };
@@ -48,8 +54,9 @@ TEST_P(SessionPreludes, OfJavaScriptDeclareGlobals) {
 TEST_P(SessionPreludes, OfThePolicyRunInTheirLanguages) {
   const std::string python = write("p.py", "from math import pi\n");
   const std::string bash = write("p.sh", "name=value\n");
-  const std::string policy = write("own.toml", "extends = \"default\"\n[prelude]\npython = \"" +
-                                                   python + "\"\nbash = \"" + bash + "\"\n");
+  const std::string policy =
+      write("own.toml", "schema = 1\nextends = \"default\"\n[prelude]\npython = \"" + python +
+                            "\"\nbash = \"" + bash + "\"\n");
   make({"--policy", policy});
   EXPECT_EQ(python_in("print(int(pi))").out(), "3\n");
   EXPECT_EQ(record_in("bash", "echo $name").out(), "value\n");
@@ -75,14 +82,14 @@ TEST_P(SessionPreludes, WithAMistakeOrAnEndOfItsOwnSaysSo) {
   make({"--prelude", write("wrong.py", "\ndef f(:\n")});
   const Record wrong = python_in("1");
   EXPECT_EQ(wrong.text("error"), "prelude 'wrong.py' failed: SyntaxError") << wrong;
-  EXPECT_EQ(call({"session", "rm", id()}).exit_code, 0);
+  end();
 
   make({"--prelude", write("left.py", "import sys\nsys.exit(6)\n")});
   const Record left = python_in("print('not reached')");
   EXPECT_EQ(left.number("exit_code"), 6) << left;
   EXPECT_EQ(left.text("error"), "prelude 'left.py' failed: exit code 6");
   EXPECT_EQ(left.out(), "");
-  EXPECT_EQ(call({"session", "rm", id()}).exit_code, 0);
+  end();
 
   make({"--prelude", write("pre.sh", "echo begun; false\n")});
   const Record failed = record_in("bash", "echo 'not reached'");
