@@ -128,6 +128,7 @@ _wardcase() {
         '*--ttl=[how long it lives (default 1h, at most 24h)]:TIME: ' \
         '*--idle-ttl=[how long it lives without being used (default 30m)]:TIME|none: ' \
         '*--json[print JSON]' \
+        '*--prelude=[run FILE before the program, in the same interpreter]:FILE:_files' \
         '*'{-e+,--env=}'[set a variable, or copy the caller'\''s; may be repeated]:NAME\[=VALUE\]: ' \
         '*--env-file=[set variables from lines of NAME=VALUE; # begins a comment]:FILE:_files' \
         '*'{-v+,--volume=}'[show a host file or directory at DST (read-only unless rw); may be repeated]:SRC\:DST\[\:ro|rw\]:_files' \
@@ -155,11 +156,14 @@ _wardcase() {
         '*'{-l+,--language=}'[language of the program; else told by the file'\''s suffix, or the session'\''s own]:NAME:(python javascript bash)' \
         '*'{-c+,--code=}'[run CODE instead of a file]:CODE: ' \
         '*'{-i,--interactive}'[pass our stdin to the program; without it, stdin is empty]' \
+        '*--file=[put a copy of the host'\''s file PATH at /box/NAME before it begins; may be repeated]:NAME=PATH:_files' \
+        '*--validate[look at the program'\''s syntax; execute nothing of it]' \
         '*--yield=[come back after this time, while the program goes on]:TIME: ' \
         '*--yield-idle=[come back once nothing was printed for this time]:TIME: ' \
         '*--json[print one JSON record at the end instead of the output]' \
         '*--events[print a line of JSON for each event, as it comes]' \
         '*--base64[with output bytes in base64 in the record]' \
+        '*--out=[bring what it made or changed in /box to DIR, which may be missing]:DIR:_files' \
         '*'{-q,--quiet}'[say nothing ourselves]' \
         '*--timeout=[wall time of the program]:TIME: ' \
         '*--cpu-time=[processor time of all processes together (default\: timeout x cpus)]:TIME: ' \

@@ -19,7 +19,9 @@
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
+#include "supervisor/cli/run_files.h"
 #include "supervisor/cli/session_client.h"
+#include "supervisor/cli/session_transfer.h"
 #include "supervisor/cli/signals.h"
 #include "supervisor/languages/program.h"
 #include "supervisor/languages/program_file.h"
@@ -81,6 +83,21 @@ sys::Status take_limits(const CommandLine& line, KeeperRequest& request) {
   return {};
 }
 
+// --file and --out.
+sys::Status take_transfer(const CommandLine& line, ExecCall& options) {
+  const auto named = parse_named_files(line.all("file"));
+  if (!named) return tl::unexpected(named.error());
+  auto files = open_for_session(*named);
+  if (!files) return tl::unexpected(std::move(files).error());
+  options.files = *std::move(files);
+  const std::string* const path = line.last("out");
+  if (path == nullptr) return {};
+  if (options.request.yield || options.request.yield_idle) {
+    return wrong("--out: not with --yield, where the program goes on; see wardcase cp");
+  }
+  return open_out(*path, options);
+}
+
 sys::Status take_time(const CommandLine& line, const std::string& flag,
                       std::optional<std::chrono::milliseconds>& into) {
   const std::string* const text = line.last(flag);
@@ -103,6 +120,7 @@ sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
   request.op = "exec";
   if (const std::string* language = line->last("language")) request.language = *language;
   options.passes_stdin = line->has("interactive");
+  if (line->has("validate")) request.validation = Validation::alone;
   options.is_json = line->has("json");
   request.wants_events = line->has("events");
   if (options.is_json && request.wants_events) {
@@ -115,7 +133,8 @@ sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
       take_limits(*line, request)
           .and_then([&] { return take_time(*line, "yield", request.yield); })
           .and_then([&] { return take_time(*line, "yield-idle", request.yield_idle); })
-          .and_then([&] { return take_program(*line, options); });
+          .and_then([&] { return take_program(*line, options); })
+          .and_then([&] { return take_transfer(*line, options); });
   if (!taken) return tl::unexpected(taken.error());
   request.open_input = options.passes_stdin || request.yield || request.yield_idle;
   return options;
@@ -163,6 +182,8 @@ void tell_end(const ExecCall& options, const std::string& last) {
   }
   if (const std::string why = text_member(last, "message"); !why.empty()) console.say(why);
   const std::string hint = text_member(last, "hint");
+  const std::string left_out = text_member(last, "left_out");
+  if (options.out && !left_out.empty() && left_out != hint) console.say(left_out);
   const bool is_told = options.is_json || options.request.wants_events;  // the record has it
   if (!hint.empty() && !is_told) console.say("hint: " + hint, Tone::hint);
 }
@@ -181,17 +202,27 @@ sys::Result<std::string> read_program(int fd) {
   }
 }
 
+sys::Status open_out(const std::string& path, ExecCall& call) {
+  auto out = OutDirectory::open(path);
+  if (!out) return tl::unexpected(std::move(out).error().while_doing("--out"));
+  call.out.emplace(*std::move(out));
+  return {};
+}
+
 sys::Result<int> exec_in_session(const ExecCall& options) {
   auto loop = EventLoop::create();
   if (!loop) return tl::unexpected(loop.error());
   bool is_broken = false;
   SessionClient client(*loop);
   StdinPasser passer(*loop, client);
+  FileSender sender(*loop, client, options.files);
+  int early_signal = 0;  // came before anything ran
   const auto write = [&](char kind, std::string_view bytes) {
     if (kind == reply::kTaken) {
       if (options.passes_stdin) passer.pass_next();
       return;
     }
+    if (kind == reply::kData) return sender.begin();
     const int fd = kind == reply::kErr ? STDERR_FILENO : STDOUT_FILENO;
     if (!is_broken && !write_all(fd, bytes)) {
       is_broken = true;
@@ -204,13 +235,21 @@ sys::Result<int> exec_in_session(const ExecCall& options) {
   auto opened = signals.open([&](int signal) {
     if (signal == SIGWINCH || signal == SIGCONT) return;
     if (signal == SIGTSTP) return stop_ourselves();
+    if (!sender.is_done()) {
+      early_signal = signal;
+      return loop->stop();
+    }
     KeeperRequest said;
     said.op = signal == SIGINT ? "interrupt" : "stop";
     client.say(said);
   });
-  if (opened) opened = client.ask(options.id, options.request, write);
+  KeeperRequest request = options.request;
+  request.files = FileSender::announce(options.files);
+  if (opened) opened = client.ask(options.id, request, write);
   if (!opened) return tl::unexpected(opened.error());
   const auto last = client.await();
+  if (early_signal != 0) return 128 + early_signal;
+  if (!sender.status()) return tl::unexpected(sender.status().error());
   if (!last) return tl::unexpected(last.error());
   if (options.is_json && !write_all(STDOUT_FILENO, member_json(*last, "record") + "\n")) {
     return kFailed;
@@ -221,6 +260,10 @@ sys::Result<int> exec_in_session(const ExecCall& options) {
     if (!result.empty()) (void)write_all(STDOUT_FILENO, result + "\n");
   }
   tell_end(options, *last);
+  if (options.out) {
+    auto brought = bring_artifacts(options.id, *last, *options.out);
+    if (!brought) return tl::unexpected(std::move(brought).error().while_doing("--out"));
+  }
   if (is_broken) return 128 + SIGPIPE;
   return options.exit_zero ? 0 : static_cast<int>(number_member(*last, "exit_code"));
 }
@@ -234,11 +277,16 @@ std::vector<OptionRow> exec_option_table() {
        "", "", "python|javascript|bash"},
       {"code", "c", "CODE", "run CODE instead of a file"},
       {"interactive", "i", "", "pass our stdin to the program; without it, stdin is empty"},
+      {"file", "", "NAME=PATH",
+       "put a copy of the host's file PATH at /box/NAME before it begins; may be repeated"},
+      {"validate", "", "", "look at the program's syntax; execute nothing of it"},
       {"yield", "", "TIME", "come back after this time, while the program goes on"},
       {"yield-idle", "", "TIME", "come back once nothing was printed for this time"},
       {"json", "", "", "print one JSON record at the end instead of the output", kWhat},
       {"events", "", "", "print a line of JSON for each event, as it comes", kWhat},
       {"base64", "", "", "with output bytes in base64 in the record", kWhat},
+      {"out", "", "DIR", "bring what it made or changed in /box to DIR, which may be missing",
+       kWhat},
       {"quiet", "q", "", "say nothing ourselves", kWhat},
   };
   for (const policies::LimitRow& row : policies::limit_table()) {

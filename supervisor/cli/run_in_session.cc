@@ -15,6 +15,7 @@
 #include "supervisor/cli/exec_command.h"
 #include "supervisor/cli/session_client.h"
 #include "supervisor/cli/session_options.h"
+#include "supervisor/cli/session_transfer.h"
 #include "supervisor/languages/program_file.h"
 #include "supervisor/sessions/session_place.h"
 
@@ -25,9 +26,25 @@ namespace {
 constexpr int kFailed = 125;
 
 // Of run's options those that are about the program, beside limits; the session's own are more.
-constexpr std::array kOfProgram = {"language", "code",    "session", "interactive",
-                                   "json",     "events",  "base64",  "exit-zero",
-                                   "quiet",    "verbose", "color"};
+constexpr std::array kOfProgram = {"language", "code",   "session",   "interactive", "json",
+                                   "events",   "base64", "exit-zero", "quiet",       "verbose",
+                                   "color",    "file",   "out",       "validate"};
+
+// What serves in place of those that make no sense there.
+constexpr std::pair<std::string_view, std::string_view> kInstead[] = {
+    {"workspace", "show it by -v DIR:/box:rw"},
+    {"workdir", "change the directory in the program"},
+    {"interpreter", "show it by -v, and start it from the program"},
+    {"dry-run", "leave --session out"},
+    {"tty", "wardcase repl has a prompt"},
+    {"stdin", "redirect ours to the file, with -i"},
+    {"merge-stderr", "output of the record, by --json, has both"},
+    {"status-fd", "--events writes them to stdout"},
+    {"encoding-fallback", "--base64 has the bytes"},
+    {"save-output", "redirect our stdout and stderr"},
+    {"meta", "--json has all of it"},
+    {"timing", "nothing is launched in a session that is there"},
+};
 
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
@@ -71,9 +88,11 @@ sys::Result<std::string> read_source(const ProgramSource& source) {
 
 sys::Result<ExecCall> make_call(const RunOptions& options) {
   for (const OptionRow& row : run_option_table()) {
-    if (options.line.has(row.name) && !is_known(row)) {
-      return wrong("--" + row.name + ": not with --session");
-    }
+    if (!options.line.has(row.name) || is_known(row)) continue;
+    const auto* const found =
+        std::ranges::find(kInstead, row.name, [](const auto& one) { return one.first; });
+    const std::string_view instead = found == std::end(kInstead) ? "leave it out" : found->second;
+    return wrong("--" + row.name + ": not with --session; " + std::string(instead));
   }
   using Kind = ProgramSource::Kind;
   const ProgramSource& source = options.source;
@@ -93,6 +112,7 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
   request.wants_events = options.mode == OutputMode::events;
   request.wants_output = options.mode == OutputMode::pass_through;
   request.base64 = options.form == OutputForm::base64;
+  request.validation = source.validation;
   if (source.language) request.language = *source.language;
   if (source.kind == Kind::file) {
     request.name = std::filesystem::path(source.text).filename().string();
@@ -105,6 +125,12 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
   auto code = read_source(source);
   if (!code) return tl::unexpected(std::move(code).error());
   request.code = *std::move(code);
+  auto files = open_for_session(options.files);
+  if (!files) return tl::unexpected(std::move(files).error());
+  call.files = *std::move(files);
+  if (options.out) {
+    if (auto opened = open_out(*options.out, call); !opened) return tl::unexpected(opened.error());
+  }
   return call;
 }
 

@@ -29,7 +29,8 @@ for the program that runs, input is what that reads.
     {"exec", R"help(usage: wardcase exec ID [OPTIONS] FILE | -c CODE | -
 
 Runs a program in a session, after those that came before it, and exits as run does. The
-interpreter keeps what it leaves: variables, imports, functions, the directory.
+interpreter keeps what it leaves: variables, imports, functions, the directory. Artifacts are what
+it made or changed in /box.
 
   S=$(wardcase session new); wardcase exec $S -c 'x = 41'; wardcase exec $S -c 'print(x + 1)'
 

@@ -23,8 +23,8 @@ constexpr std::chrono::hours kTtl{1};
 constexpr std::chrono::minutes kIdleTtl{30};
 
 // Those of run that are about the box; limits are added.
-constexpr std::array kOfTheBox = {"env",     "env-file", "volume",
-                                  "network", "policy",   "allow-syscalls"};
+constexpr std::array kOfTheBox = {"env",    "env-file",       "volume", "network",
+                                  "policy", "allow-syscalls", "prelude"};
 
 bool is_of_the_box(const OptionRow& row) {
   const bool is_limit =
@@ -100,6 +100,11 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
     }
     options.language = language->name;
   }
+  std::optional<std::string> prelude;
+  if (const std::string* path = line->last("prelude")) prelude = *path;
+  auto preludes = read_session_preludes(prelude, options.box.configuration, options.language);
+  if (!preludes) return tl::unexpected(std::move(preludes).error());
+  options.preludes = *std::move(preludes);
   if (line->has("json")) options.box.mode = OutputMode::json;
   return options;
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "supervisor/cli/run_options.h"
+#include "supervisor/sessions/session_prelude.h"
 
 namespace wardcase::supervisor {
 
@@ -19,7 +21,8 @@ struct SessionOptions {
   std::chrono::milliseconds ttl;
   std::chrono::milliseconds idle_ttl;  // 0: none
   RunOptions box;                      // its program is nobody's
-  std::string words;                   // as they were written, a line each
+  std::map<std::string, SessionPrelude> preludes;
+  std::string words;  // as they were written, a line each
 };
 
 [[nodiscard]] std::vector<OptionRow> session_option_table();

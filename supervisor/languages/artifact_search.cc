@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "policies/units.h"
+#include "supervisor/languages/box_names.h"
 #include "supervisor/languages/out_directory.h"
 
 namespace wardcase::supervisor {
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSlice{5};
 constexpr std::chrono::milliseconds kLongestBefore{2000};  // somebody waits for a run to begin
+constexpr std::chrono::milliseconds kClockStep{20};        // two of the longest that kernels have
 
 // What changes with the content, or with the file that has the name. Whoever makes two of these
 // meet hides a file of his own.
@@ -34,6 +37,19 @@ std::size_t fingerprint(const std::string& path, const struct stat& info) {
     add(time.tv_nsec);
   }
   return std::hash<std::string_view>()(text);
+}
+
+bool is_unfinished(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with(kUnfinishedName);  // npos + 1 is 0
+}
+
+// Whether the clock that file systems look at may still stand where it stood then.
+bool is_just_now(const timespec& time) {
+  timespec now = {};
+  (void)::clock_gettime(CLOCK_REALTIME, &now);
+  const auto since = std::chrono::seconds(now.tv_sec - time.tv_sec) +
+                     std::chrono::nanoseconds(now.tv_nsec - time.tv_nsec);
+  return since < kClockStep;
 }
 
 }  // namespace
@@ -59,6 +75,12 @@ void ArtifactSearch::remember(int directory, std::function<void(bool could)> don
   in_next_turn();
 }
 
+void ArtifactSearch::remember_file(const std::string& path, const struct stat& info) {
+  remembered_.insert(fingerprint(path, info));
+  seen_.insert(fingerprint(path, info));
+  late_.erase(path);
+}
+
 void ArtifactSearch::search(int directory, const OutDirectory* out,
                             std::function<void(FoundArtifacts)> done) {
   directory_ = directory;
@@ -75,6 +97,8 @@ void ArtifactSearch::search(int directory, const OutDirectory* out,
   found_ = {};
   left_out_.clear();
   left_out_count_ = 0;
+  seen_.clear();
+  seen_late_.clear();
   in_next_turn();
 }
 
@@ -103,10 +127,16 @@ void ArtifactSearch::slice() {
 }
 
 void ArtifactSearch::meet(const std::string& path, const struct stat& info) {
-  if (!S_ISREG(info.st_mode)) return;
+  if (!S_ISREG(info.st_mode) || is_unfinished(path)) return;
   const auto known = known_.find(path);
   if (known != known_.end() && !known->second.is_open()) return;
-  if (remembered_.contains(fingerprint(path, info))) return;
+  const std::size_t print = fingerprint(path, info);
+  if (remembers_searches_) seen_.insert(print);
+  if (!remembered_.contains(print)) {
+    late_.erase(path);
+  } else if (!late_.contains(path)) {
+    return;
+  }
   if (info.st_nlink != 1) return leave_out(path, "it has several names");
   // Those that are known mostly turn out not to be news.
   if (known == known_.end() && ++unknown_count_ > limits_.files) {
@@ -126,8 +156,7 @@ void ArtifactSearch::read_one() {
     case ArtifactReader::State::unchanged:
       break;
     case ArtifactReader::State::whole:
-      bytes_ += reader_->artifact().size;
-      found_.files.push_back(reader_->artifact());
+      take(reader_->artifact());
       break;
     case ArtifactReader::State::failed:
       leave_out(reader_->artifact().path, sys::Error{reader_->error(), "read it"}.message());
@@ -135,6 +164,16 @@ void ArtifactSearch::read_one() {
   }
   if (found_.brought) found_.brought = reader_->brought();
   reader_.reset();
+}
+
+void ArtifactSearch::take(const Artifact& artifact) {
+  if (remembers_searches_ && is_just_now(changed_at_)) {
+    seen_late_.insert_or_assign(artifact.path, artifact.sha256);
+  }
+  const auto late = late_.find(artifact.path);
+  if (late != late_.end() && late->second == artifact.sha256) return;
+  bytes_ += artifact.size;
+  found_.files.push_back(artifact);
 }
 
 void ArtifactSearch::begin_next() {
@@ -146,6 +185,7 @@ void ArtifactSearch::begin_next() {
     return;
   }
   if (!S_ISREG(info.st_mode) || info.st_nlink != 1) return leave_out(path, "it was replaced");
+  changed_at_ = info.st_ctim;
   const auto size = static_cast<std::uint64_t>(info.st_size);
   const auto known = known_.find(path);
   const bool is_known = known != known_.end();
@@ -196,8 +236,17 @@ void ArtifactSearch::finish() {
     leave_out(candidates_[next_], "the time was up");
   }
   found_.left_out = describe_left_out();
+  if (remembers_searches_) remember_seen();
   std::ranges::sort(found_.files, {}, &Artifact::path);
   std::exchange(on_found_, nullptr)(std::move(found_));
+}
+
+// What was not looked at this time is not forgotten for that, as far as there is room.
+void ArtifactSearch::remember_seen() {
+  const bool is_whole = is_listed_ && !listing_->saw_too_many() && listing_->unread().empty();
+  if (!is_whole && remembered_.size() < limits_.names) seen_.merge(remembered_);
+  remembered_ = std::exchange(seen_, {});
+  late_ = std::exchange(seen_late_, {});
 }
 
 std::string ArtifactSearch::describe_left_out() const {

@@ -53,6 +53,11 @@ class ArtifactSearch {
   // What is in `directory` now (borrowed until `done`) is no news as long as it stays as it is.
   // False: there is too much of it, and what changes can't be told.
   void remember(int directory, std::function<void(bool could)> done);
+  // The file that has this state at `path` is no news as long as it stays as it is.
+  void remember_file(const std::string& path, const struct stat& info);
+  // From here on, whatever a search has seen is no news to the next one as long as it stays as it
+  // is. Both look at one directory, from which nobody is kept meanwhile.
+  void remember_searches() { remembers_searches_ = true; }
 
   // Looks for news in `directory`, and copies them to `out` if there is one; both borrowed until
   // `done`, which is called once, in a later turn of the loop.
@@ -64,10 +69,12 @@ class ArtifactSearch {
   void meet(const std::string& path, const struct stat& info);
   void read_one();
   void begin_next();
+  void take(const Artifact& artifact);
   [[nodiscard]] bool fits(const std::string& path, std::uint64_t size);
   [[nodiscard]] sys::UniqueFd open_file(const std::string& path) const;
   void leave_out(const std::string& path, const std::string& why);
   void finish();
+  void remember_seen();
   [[nodiscard]] std::string describe_left_out() const;
 
   EventLoop& loop_;
@@ -76,6 +83,12 @@ class ArtifactSearch {
   EventLoop::TimerId timer_ = 0;
   std::unordered_map<std::string, sys::UniqueFd> known_;
   std::unordered_set<std::size_t> remembered_;  // of each file's path, inode, size and times
+  bool remembers_searches_ = false;
+  std::unordered_set<std::size_t> seen_;  // by the search under way, as remembered_
+  // Sums of those that had changed so late before they were read that one more change would have
+  // left their times as they are; by path. Of the last search, and of the one under way.
+  std::unordered_map<std::string, std::string> late_;
+  std::unordered_map<std::string, std::string> seen_late_;
 
   int directory_ = -1;
   const OutDirectory* out_ = nullptr;
@@ -88,6 +101,7 @@ class ArtifactSearch {
   std::size_t unknown_count_ = 0;        // those of them that are not known
   std::size_t next_ = 0;
   std::unique_ptr<ArtifactReader> reader_;
+  timespec changed_at_ = {};  // what is read: when it last did
   std::uint64_t bytes_ = 0;
   FoundArtifacts found_;
   std::string left_out_;  // the first of them

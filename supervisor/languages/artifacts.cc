@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kBelowBox = "/box/";
 
-// "" for what is not below /box.
-std::string name_in_box(std::string_view path) {
-  return std::string(path.starts_with(kBelowBox) ? path.substr(kBelowBox.size()) : "");
-}
-
 class Artifacts : public JobPart {
  public:
   explicit Artifacts(std::optional<OutDirectory> out) : out_(std::move(out)) {}
@@ -97,15 +92,23 @@ void Artifacts::after(EventLoop& /*loop*/, int box_directory, RunRecord& record,
   if (search_ == nullptr || box_directory < 0 || !left_out_.empty()) return resume();
   search_->search(box_directory, out_ ? &*out_ : nullptr,
                   [&record, resume = std::move(resume)](FoundArtifacts found) {
-                    record.artifacts = std::move(found.files);
-                    record.left_out = std::move(found.left_out);
-                    if (record.hint.empty() && record.success()) record.hint = record.left_out;
-                    if (!found.brought) record.not_brought = found.brought.error().message();
+                    tell_artifacts(std::move(found), record);
                     resume();
                   });
 }
 
 }  // namespace
+
+std::string name_in_box(std::string_view path) {
+  return std::string(path.starts_with(kBelowBox) ? path.substr(kBelowBox.size()) : "");
+}
+
+void tell_artifacts(FoundArtifacts found, RunRecord& record) {
+  record.artifacts = std::move(found.files);
+  record.left_out = std::move(found.left_out);
+  if (record.hint.empty() && record.success()) record.hint = record.left_out;
+  if (!found.brought) record.not_brought = found.brought.error().message();
+}
 
 std::unique_ptr<JobPart> make_artifacts_part(std::optional<OutDirectory> out) {
   return std::make_unique<Artifacts>(std::move(out));

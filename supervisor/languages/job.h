@@ -27,6 +27,9 @@ struct PartFailure {
   int stop_signal = 0;                          // stopped: by which
 };
 
+// Makes `record` one of a program that did not run for this reason.
+void tell_failure(PartFailure failure, RunRecord& record);
+
 // What the parts tell of themselves, whatever becomes of the program.
 struct StageNotes {
   std::optional<StageRecord> compile;

@@ -70,18 +70,23 @@ void JobRun::give_up(PartFailure failure) {
   record.id = job_.spec.id;
   record.language = job_.spec.language;
   record.limits = job_.spec.limits;
+  tell_failure(std::move(failure), record);
+  record.compile = std::move(notes_.compile);
+  record.install = std::move(notes_.install);
+  record.setup = std::chrono::duration_cast<microseconds>(Clock::now() - started_at_);
+  observer_->on_end(record);
+}
+
+void tell_failure(PartFailure failure, RunRecord& record) {
   record.status = failure.status;
   record.exit_code = failure.exit_code;
+  record.signal.reset();
   record.stop_signal = failure.stop_signal;
   record.error = std::move(failure.error);
   record.hint = std::move(failure.hint);
   record.error_type = std::move(failure.error_type);
   record.error_message = std::move(failure.error_message);
   record.traceback = std::move(failure.traceback);
-  record.compile = std::move(notes_.compile);
-  record.install = std::move(notes_.install);
-  record.setup = std::chrono::duration_cast<microseconds>(Clock::now() - started_at_);
-  observer_->on_end(record);
 }
 
 void JobRun::on_start(std::string_view run_id) { observer_->on_start(run_id); }

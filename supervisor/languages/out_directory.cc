@@ -12,6 +12,7 @@
 #include "sandbox/sys/files.h"
 #include "sandbox/sys/kernel.h"
 #include "sandbox/sys/retry.h"
+#include "supervisor/languages/box_names.h"
 #include "supervisor/run/run.h"
 
 namespace wardcase::supervisor {
@@ -77,7 +78,7 @@ sys::Result<OutFile> OutDirectory::begin(const std::string& path, bool is_execut
   OutFile out;
   out.path_ = path_ + "/" + path;
   out.name_ = path.substr(path.rfind('/') + 1);
-  out.temporary_ = make_id(".wardcase-");
+  out.temporary_ = make_id(kUnfinishedName);
   out.directory_ = *std::move(directory);
   out.file_.reset(sys::retry_eintr([&] {
     return ::openat(out.directory_.get(), out.temporary_.c_str(),

@@ -160,7 +160,22 @@ Filled fill_file(const ProgramSource& source, const policies::Language* language
   return {};
 }
 
-// What languages want of /etc; as with the environment, of all of them.
+}  // namespace
+
+RunRecord ProgramFailure::record(const RunSpec& spec) const {
+  RunRecord record;
+  record.id = spec.id;
+  record.language = spec.language;
+  record.status = status;
+  record.exit_code = exit_code;
+  record.limits = spec.limits;
+  record.error = error;
+  record.hint = hint;
+  record.error_type = error_type;
+  if (error_type) record.error_message = error;
+  return record;
+}
+
 Filled show_etc(const policies::LanguageSet& languages, RunSpec& spec) {
   for (const policies::Language& language : languages.all()) {
     for (const std::string_view path : language.etc_paths) {
@@ -181,22 +196,6 @@ Filled show_etc(const policies::LanguageSet& languages, RunSpec& spec) {
     }
   }
   return {};
-}
-
-}  // namespace
-
-RunRecord ProgramFailure::record(const RunSpec& spec) const {
-  RunRecord record;
-  record.id = spec.id;
-  record.language = spec.language;
-  record.status = status;
-  record.exit_code = exit_code;
-  record.limits = spec.limits;
-  record.error = error;
-  record.hint = hint;
-  record.error_type = error_type;
-  if (error_type) record.error_message = error;
-  return record;
 }
 
 Filled fill_program(const ProgramSource& source, const Configuration& configuration,

@@ -55,6 +55,10 @@ struct ProgramFailure {
   [[nodiscard]] RunRecord record(const RunSpec& spec) const;
 };
 
+// Shows what languages want of /etc; as with the environment, of all of them.
+[[nodiscard]] tl::expected<void, ProgramFailure> show_etc(const policies::LanguageSet& languages,
+                                                          RunSpec& spec);
+
 // Fills in what `job` runs: the parts that its language and `source` ask for, and in its spec
 // language, argv, files, environment, and the read-only mounts that languages need. `spec.mounts`,
 // `spec.limits`, `spec.capture`, `spec.terminal` and what the policy says (RunSpec::take_policy)

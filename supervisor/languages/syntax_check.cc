@@ -104,15 +104,7 @@ void VerdictPart::after(EventLoop& loop, int box_directory, RunRecord& record,
                         std::function<void()> resume) {
   (void)loop;
   (void)box_directory;
-  if (auto failure = judge_check(order_, record)) {
-    record.status = failure->status;
-    record.exit_code = failure->exit_code;
-    record.signal.reset();
-    record.error = std::move(failure->error);
-    record.hint = std::move(failure->hint);
-    record.error_type = std::move(failure->error_type);
-    record.error_message = std::move(failure->error_message);
-  }
+  if (auto failure = judge_check(order_, record)) tell_failure(*std::move(failure), record);
   resume();
 }
 

@@ -23,6 +23,7 @@ struct ToldError {
   int error_number = 0;
   std::string file = {};  // where the syntax is wrong
   unsigned line = 0;
+  unsigned column = 0;
   PreludeState prelude = PreludeState::none;
 };
 

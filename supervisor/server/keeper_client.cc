@@ -6,17 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/json.hpp>
-#include <cerrno>
 #include <utility>
 
 #include "policies/units.h"
-#include "sandbox/sys/retry.h"
 #include "supervisor/languages/denied_code.h"
+#include "supervisor/run/json_text.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/keeper.h"
-#include "supervisor/sessions/box_files.h"
 #include "supervisor/sessions/keeper_protocol.h"
 
 namespace wardcase::supervisor {
@@ -34,8 +31,11 @@ std::int64_t milliseconds(Clock::duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-std::string member(std::string_view key, const json::value& value) {
-  return ",\"" + std::string(key) + "\":" + json::serialize(value);
+// Whose bytes need not be text.
+json::array paths_of(const RunRecord& record) {
+  json::array paths;
+  for (const Artifact& artifact : record.artifacts) paths.emplace_back(base64(artifact.path));
+  return paths;
 }
 
 // The session's own, changed by what is asked for one program.
@@ -90,6 +90,7 @@ void KeeperClient::on_gone() {
 void KeeperClient::on_frame(std::string_view frame) {
   if (is_finished_) return;
   if (request_ && request_->op == "write") return receive_file(frame);
+  if (delivery_ && !delivery_->is_whole()) return receive_delivery(frame);
   auto request = parse_keeper_request(frame);
   if (!request) return finish(request.error().message());
   if (request_) return command(*request);
@@ -101,6 +102,7 @@ void KeeperClient::begin(KeeperRequest request) {
   const std::string& op = request.op;
   Session& session = keeper_.session();
   if (op != "state" && op != "logs") keeper_.touch();
+  if (op == "exec" && !request.files.empty()) return begin_delivery();
   if (op == "exec") return begin_exec(std::move(request));
   if (op == "state") return tell_state();
   if (op == "logs") return tell_logs(request);
@@ -168,6 +170,8 @@ void KeeperClient::begin_exec(KeeperRequest request) {
   exec.code = std::move(request.code);
   exec.limits = *limits;
   exec.open_input = request.open_input;
+  exec.validation = request.validation;
+  exec.files = std::move(delivery_);
   request_->code.clear();
   if (request.wants_events) {
     events_.emplace([this](std::string_view line) { send(reply::kEvent, line); },
@@ -205,7 +209,10 @@ void KeeperClient::on_end(const RunRecord& record) {
   const OutputForm form = request_->base64 ? OutputForm::base64 : OutputForm::text;
   finish("", ",\"record\":" + to_json(record, form) + member("exit_code", exit_code_of(record)) +
                  member("message", to_json_text(record.error)) +
-                 member("hint", to_json_text(record.hint)) + member("seq", keeper_.log().newest()));
+                 member("hint", to_json_text(record.hint)) +
+                 member("left_out", to_json_text(record.left_out)) +
+                 member("artifact_paths", paths_of(record)) +
+                 member("seq", keeper_.log().newest()));
 }
 
 void KeeperClient::on_session_closed() {
@@ -259,74 +266,8 @@ void KeeperClient::tell_logs(const KeeperRequest& request) {
   follower_ = log.follow(tell);
 }
 
-void KeeperClient::list(const std::string& path) {
-  const auto place = keeper_.session().place();
-  const auto inside = path_in_box(path);
-  if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
-  const auto entries = list_box_files(place->directory, place->owner, *inside);
-  if (!entries) return finish(entries.error().message());
-  json::array all;
-  for (const BoxEntry& entry : *entries) {
-    all.emplace_back(json::object{{"name", to_json_text(entry.name)},
-                                  {"type", std::string(1, entry.type)},
-                                  {"mode", entry.mode},
-                                  {"size", entry.size},
-                                  {"modified_ms", entry.modified_ms}});
-  }
-  finish("", member("entries", all));
-}
-
-void KeeperClient::send_file(const std::string& path) {
-  const auto place = keeper_.session().place();
-  const auto inside = path_in_box(path);
-  if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
-  auto file = open_box_file(place->directory, place->owner, *inside);
-  if (!file) return finish(file.error().message());
-  file_ = *std::move(file);
-  keeper_.loop().post([this] { send_more_of_file(); });
-}
-
-// A chunk a turn, and no more than the client takes.
-void KeeperClient::send_more_of_file() {
-  if (std::exchange(is_paused_, false) && keeper_.session().state().running == exec_id_) {
-    return keeper_.session().pause_output(false);
-  }
-  if (!file_.is_open() || is_finished_ || !channel_.is_open() || channel_.waiting() > 0) return;
-  std::array<char, kFileChunk> chunk;
-  const ssize_t n =
-      sys::retry_eintr([&] { return ::read(file_.get(), chunk.data(), chunk.size()); });
-  if (n < 0) return finish(sys::errno_error("read the file").message());
-  if (n == 0) return finish("");
-  send(reply::kData, {chunk.data(), static_cast<std::size_t>(n)});
-  if (channel_.waiting() == 0) keeper_.loop().post([this] { send_more_of_file(); });
-}
-
-// The first call makes the file, and needs a box to make it in.
-void KeeperClient::receive_file(std::string_view bytes) {
-  if (!new_file_) {
-    return keeper_.session().with_box([this, alive = alive_](const sys::Status& ready) {
-      if (!*alive) return;
-      if (!ready) return finish(ready.error().message());
-      const auto place = keeper_.session().place();
-      const auto inside = path_in_box(request_->path);
-      if (!place || !inside) return finish((place ? inside.error() : place.error()).message());
-      auto file = NewBoxFile::create(place->directory, place->owner, *inside, request_->name,
-                                     static_cast<mode_t>(request_->mode));
-      if (!file) return finish(file.error().message());
-      new_file_.emplace(*std::move(file));
-      send(reply::kData, {});  // the bytes may come
-    });
-  }
-  if (bytes.empty()) {
-    const auto placed = new_file_->take_place();
-    return finish(placed ? "" : placed.error().message());
-  }
-  while (!bytes.empty()) {
-    const ssize_t n =
-        sys::retry_eintr([&] { return ::write(new_file_->fd(), bytes.data(), bytes.size()); });
-    if (n < 0) return finish(sys::errno_error("write the file").message());
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
+std::string KeeperClient::member(std::string_view key, const json::value& value) {
+  return ",\"" + std::string(key) + "\":" + json::serialize(value);
 }
 
 void KeeperClient::finish(const std::string& error, const std::string& members) {

@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <boost/json/value.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,6 +47,8 @@ class KeeperClient : private ExecObserver {
   void begin(KeeperRequest request);
   void begin_exec(KeeperRequest request);
   void command(const KeeperRequest& request);
+  void begin_delivery();
+  void receive_delivery(std::string_view bytes);
   void receive_file(std::string_view bytes);
   void send_file(const std::string& path);
   void send_more_of_file();
@@ -56,6 +59,7 @@ class KeeperClient : private ExecObserver {
   void check_idle();
   // The last frame; `members` are those of its JSON object beside the error, with their comma.
   void finish(const std::string& error, const std::string& members = "");
+  [[nodiscard]] static std::string member(std::string_view key, const boost::json::value& value);
   void send(char kind, std::string_view bytes);
 
   Keeper& keeper_;
@@ -73,6 +77,7 @@ class KeeperClient : private ExecObserver {
   // files
   sys::UniqueFd file_;                                          // that is read
   std::optional<NewBoxFile> new_file_;                          // that is written
+  std::unique_ptr<BoxDelivery> delivery_;                       // of a program's files
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what calls back late
 };
 

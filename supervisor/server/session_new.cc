@@ -53,6 +53,9 @@ sys::Result<RunSpec> make_box(const SessionOptions& options) {
   spec.capture = Capture::count;
   spec.oom = policies::OomAnswer::go_on;  // the interpreter's end is told, the box's is not wanted
   spec.environment = {};
+  if (const auto shown = show_etc(options.box.configuration.languages, spec); !shown) {
+    return tl::unexpected(sys::plain_error(shown.error().error));
+  }
   return spec;
 }
 
@@ -64,6 +67,7 @@ sys::Result<SessionSpec> make_spec(const std::shared_ptr<const SessionOptions>& 
   spec.id = options.id;
   spec.default_language = options.language;
   spec.made_with = options.words;
+  spec.preludes = options.preludes;
   spec.make_box = [shared] { return make_box(*shared); };
   spec.languages = {shared, &languages};
   spec.policy = {shared, &options.box.configuration.policy};
@@ -145,10 +149,6 @@ int session_new(std::span<const std::string> words) {
   if (policy.confinement->value != policies::Confinement::namespaces) {
     return fail(sys::plain_error("session new: policy '" + policy.name->value +
                                  "' makes boxes without namespaces, in which nothing lives on"));
-  }
-  if (!policy.preludes.empty()) {
-    return fail(sys::plain_error("session new: policy '" + policy.name->value +
-                                 "' has a [prelude], which sessions don't run; use another"));
   }
   if (const auto started = start_keeper(options); !started) return fail(started.error());
   const bool is_json = options->box.mode == OutputMode::json;

@@ -4,68 +4,25 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/fsuid.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "sandbox/sys/kernel.h"
+#include "supervisor/languages/box_names.h"
+#include "supervisor/sessions/box_access.h"
 
 namespace wardcase::supervisor {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::size_t kMostEntries = 10'000;
-constexpr __u64 kInside =
-    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-
-// This thread reaches files as the box's user while it lives; setfsuid(2), which also takes root's
-// capabilities over files away.
-class AsBoxUser {
- public:
-  explicit AsBoxUser(const BoxUser& user) : is_other_(user.uid != ::geteuid()) {
-    if (!is_other_) return;
-    (void)::setfsgid(user.gid);
-    (void)::setfsuid(user.uid);
-    is_failed_ = static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))) != user.uid;
-  }
-  AsBoxUser(const AsBoxUser&) = delete;
-  AsBoxUser& operator=(const AsBoxUser&) = delete;
-  ~AsBoxUser() {
-    if (!is_other_) return;
-    (void)::setfsuid(::geteuid());
-    (void)::setfsgid(::getegid());
-  }
-  [[nodiscard]] sys::Status status() const {
-    if (!is_failed_) return {};
-    return tl::unexpected(sys::plain_error(
-        "the session's files belong to a host id of its own, which only root may use"));
-  }
-
- private:
-  bool is_other_;
-  bool is_failed_ = false;
-};
-
-sys::Result<sys::UniqueFd> open_inside(int box, const std::string& path, int flags, mode_t mode) {
-  open_how how = {};
-  how.flags = static_cast<__u64>(flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  how.mode = mode;
-  how.resolve = kInside;
-  sys::UniqueFd file(sys::openat2(box, path.empty() ? "." : path.c_str(), how));
-  if (file.is_open()) return file;
-  if (errno == ELOOP) {
-    return tl::unexpected(sys::plain_error("'" + path + "': a link stands in the way"));
-  }
-  if (errno == EXDEV) return tl::unexpected(sys::plain_error("'" + path + "' is outside of /box"));
-  return tl::unexpected(sys::errno_error("open '" + path + "'"));
-}
-
 sys::Status check_regular(int file, const std::string& path) {
   struct stat info = {};
   if (::fstat(file, &info) < 0) return tl::unexpected(sys::errno_error("look at '" + path + "'"));
@@ -125,11 +82,12 @@ sys::Result<sys::UniqueFd> open_box_file(int box, const BoxUser& user, const std
   return file;
 }
 
-NewBoxFile::NewBoxFile(const BoxUser& user, sys::UniqueFd directory, std::string name)
+NewBoxFile::NewBoxFile(const BoxUser& user, sys::UniqueFd directory, std::string path)
     : user_(user),
       directory_(std::move(directory)),
-      name_(std::move(name)),
-      unfinished_(".wardcase-" + make_id("")) {}
+      path_(std::move(path)),
+      name_(path_.substr(path_.rfind('/') + 1)),  // npos + 1 is 0
+      unfinished_(make_id(kUnfinishedName)) {}
 
 sys::Result<NewBoxFile> NewBoxFile::create(int box, const BoxUser& user, const std::string& path,
                                            const std::string& name, mode_t mode) {
@@ -148,7 +106,7 @@ sys::Result<NewBoxFile> NewBoxFile::create(int box, const BoxUser& user, const s
   if (own_name.empty() || own_name == "." || own_name == "..") {
     return tl::unexpected(sys::plain_error("'" + path + "' is no name for a file"));
   }
-  NewBoxFile made(user, *std::move(directory), std::move(own_name));
+  NewBoxFile made(user, *std::move(directory), (fs::path(place) / own_name).lexically_normal());
   if (auto free = made.check_place(); !free) return tl::unexpected(free.error());
   auto file =
       open_inside(made.directory_.get(), made.unfinished_, O_WRONLY | O_CREAT | O_EXCL, mode);

@@ -35,15 +35,18 @@ class NewBoxFile {
   ~NewBoxFile();  // one that did not take its place is removed
 
   [[nodiscard]] int fd() const { return file_.get(); }
+  // Its place, relative to /box, without "." and "//".
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] sys::Status take_place();
 
  private:
-  NewBoxFile(const BoxUser& user, sys::UniqueFd directory, std::string name);
+  NewBoxFile(const BoxUser& user, sys::UniqueFd directory, std::string path);
   [[nodiscard]] sys::Status check_place() const;
 
   BoxUser user_;
   sys::UniqueFd directory_;
-  std::string name_;
+  std::string path_;
+  std::string name_;  // the last part of it
   std::string unfinished_;
   sys::UniqueFd file_;
 };

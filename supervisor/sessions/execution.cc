@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "policies/units.h"
+#include "supervisor/languages/source_error.h"
 
 namespace wardcase::supervisor {
 
@@ -38,11 +39,7 @@ std::vector<DeniedCall> calls_since(const std::vector<DeniedCall>& before,
 }  // namespace
 
 Execution::Execution(EventLoop& loop, ExecRequest request, ExecObserver* observer)
-    : loop_(loop),
-      request_(std::move(request)),
-      observer_(observer),
-      nonce_(make_id("")),
-      asked_at_(Clock::now()) {
+    : loop_(loop), request_(std::move(request)), observer_(observer), asked_at_(Clock::now()) {
   record_.id = request_.id;
   record_.language = request_.language;
   record_.limits = request_.limits;
@@ -140,7 +137,29 @@ void Execution::check_cpu() {
   cpu_timer_ = loop_.at(Clock::now() + next, [this] { check_cpu(); });
 }
 
+const std::string& Execution::renew_nonce() {
+  nonce_ = make_id("");
+  return nonce_;
+}
+
+void Execution::begin_prelude(std::string name) {
+  prelude_ = std::move(name);
+  told_.prelude = PreludeState::begun;
+}
+
+void Execution::refuse_syntax(const ToldError& error) {
+  set_cause(RunStatus::syntax_error, "");
+  if (record_.status != RunStatus::syntax_error) return;
+  PartFailure failure = {.status = RunStatus::syntax_error};
+  failure.error_type = "SyntaxError";
+  tell_error(
+      {.file = request_.name, .line = error.line, .column = error.column, .text = error.message},
+      request_.name, request_.code, failure);
+  tell_failure(std::move(failure), record_);
+}
+
 void Execution::on_done(WorkerDone done) {
+  done.error.prelude = told_.prelude;
   told_ = std::move(done.error);
   record_.result = std::move(done.result);
   record_.exit_code = done.exit_code;
@@ -149,6 +168,7 @@ void Execution::on_done(WorkerDone done) {
 
 void Execution::on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal) {
   record_.session_ended = true;
+  if (has_cause_ && record_.status == RunStatus::exited) return;  // of a prelude: we ended it
   if (!record_.exit_code) record_.exit_code = exit_code;
   record_.signal = signal;
   if (exit_code) return set_cause(RunStatus::exited, "");
@@ -177,7 +197,8 @@ void Execution::measure() {
   }
 }
 
-void Execution::finish() {
+void Execution::settle() {
+  if (std::exchange(is_settled_, true)) return;
   release_timers();
   if (began_at_ != Clock::time_point()) {
     record_.duration = std::chrono::duration_cast<microseconds>(Clock::now() - began_at_);
@@ -185,7 +206,11 @@ void Execution::finish() {
   measure();
   box_ = nullptr;
   transcript_.tell(record_);
-  describe_error(told_, {.has_stdin = request_.open_input, .prelude = ""}, record_);
+  describe_error(told_, {.has_stdin = request_.open_input, .prelude = prelude_}, record_);
+}
+
+void Execution::finish() {
+  settle();
   if (observer_ != nullptr) observer_->on_end(record_);
 }
 

@@ -4,16 +4,19 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "policies/limits.h"
+#include "supervisor/languages/program.h"
 #include "supervisor/languages/run_error.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/run_record.h"
 #include "supervisor/run/transcript.h"
+#include "supervisor/sessions/box_delivery.h"
 #include "supervisor/sessions/worker_messages.h"
 
 namespace wardcase::supervisor {
@@ -25,7 +28,9 @@ struct ExecRequest {
   std::string name;      // what tracebacks call it; chosen by the session where empty
   std::string code;
   policies::Limits limits;  // resolved: timeout, grace, cpu_time, idle_timeout, capture, output
+  Validation validation = Validation::none;
   bool open_input = false;  // its stdin waits for Session::input; else it reads the end of file
+  std::unique_ptr<BoxDelivery> files;  // whole; in their places before it begins. nullptr: none
 };
 
 // Who asked for it and hears of it; on the loop's thread. A call may not destroy the session.
@@ -58,6 +63,8 @@ class Execution {
   ~Execution() { release_timers(); }
 
   [[nodiscard]] const ExecRequest& request() const { return request_; }
+  // Another each time that its interpreter is handed something: it knows that of before.
+  [[nodiscard]] const std::string& renew_nonce();
   [[nodiscard]] const std::string& nonce() const { return nonce_; }
   [[nodiscard]] bool has_cause() const { return has_cause_; }
   [[nodiscard]] Clock::time_point last_output() const { return last_output_at_; }
@@ -71,12 +78,20 @@ class Execution {
   void set_cause(RunStatus status, std::string error, int stop_signal = 0);
   void note_limit(policies::LimitId id);
 
+  // Before it, in the same interpreter: a prelude of this name begins, and has done its work. One
+  // that has not is told by on_done, and ends its interpreter.
+  void begin_prelude(std::string name);
+  void end_prelude() { told_.prelude = PreludeState::done; }
+  // It is no program: nothing of it ran.
+  void refuse_syntax(const ToldError& error);
   // What it came to, followed by finish(); where its interpreter ends with it, the limits stay in
   // force until that is told as well.
   void on_done(WorkerDone done);
   void on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal);
   [[nodiscard]] RunRecord& record() { return record_; }
-  // Tells the observer.
+  // Nothing is counted any more: the record has all that is known of it here.
+  void settle();
+  // The same, where that was not done, and tells the observer.
   void finish();
   // The record as it stands while it goes on, with what was printed so far.
   [[nodiscard]] RunRecord so_far() const;
@@ -97,7 +112,9 @@ class Execution {
   RunRecord record_;
   Transcript transcript_;
   ToldError told_;
+  std::string prelude_;  // its name, or ""
   bool has_cause_ = false;
+  bool is_settled_ = false;
   Clock::time_point asked_at_;
   Clock::time_point began_at_;
   Clock::time_point last_output_at_;

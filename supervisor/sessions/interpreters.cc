@@ -7,6 +7,7 @@
 
 #include "supervisor/agent/worker_texts.h"
 #include "supervisor/config/installed.h"
+#include "supervisor/languages/interpreter_hook.h"
 #include "supervisor/languages/program_file.h"
 
 namespace wardcase::supervisor {
@@ -19,6 +20,8 @@ struct Script {
 };
 constexpr Script kScripts[] = {
     {"python", agent::kPythonWorker}, {"node", agent::kNodeWorker}, {"bash", agent::kBashWorker}};
+
+constexpr std::string_view kFigures = "figures.py";  // which the worker of Python looks for
 
 std::string path_of(const Script& script) {
   return std::string(agent::kWorkerDirectory) + "/" + std::string(script.file);
@@ -59,6 +62,10 @@ sys::Status place_agent(RunSpec& spec) {
     if (!text) return tl::unexpected(std::move(text).error());
     spec.files.push_back({path_of(script), *std::move(text), 0644});
   }
+  auto figures = text_in_memory(hook_text(kFigures));
+  if (!figures) return tl::unexpected(std::move(figures).error());
+  spec.files.push_back(
+      {std::string(kHookDirectory) + "/" + std::string(kFigures), *std::move(figures), 0644});
   return {};
 }
 

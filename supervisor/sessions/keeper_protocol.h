@@ -9,9 +9,10 @@ namespace wardcase::supervisor {
 // How the command line and the keeper of a session talk: frames (frame_channel.h) on a Unix socket,
 // one question a connection.
 //
-// To the keeper, JSON objects with a member `op`, and after `write` the file's bytes as frames, up
-// to an empty one:
-//   exec {language, code, name, limits{}, input, events, yield_ms, yield_idle_ms}
+// To the keeper, JSON objects with a member `op`, and after `write`, and after an exec that has
+// files, the bytes of each file as frames, up to an empty one, once a frame of data has come:
+//   exec {language, code, name, limits{}, input, events, yield_ms, yield_idle_ms,
+//         files[{name, mode}], validate: "", "first" or "alone" (and it does not run)}
 //   input {data} | end_input | interrupt | kill | reset | close | extend {ttl_ms} | state
 //   logs {since, follow} | list {path} | read {path} | write {path, mode}
 // While its exec is under way a client may also send input, end_input, interrupt and stop, which
@@ -22,11 +23,11 @@ namespace reply {
 inline constexpr char kOut = 'o';    // bytes of stdout
 inline constexpr char kErr = 'e';    // bytes of stderr
 inline constexpr char kEvent = 'v';  // a line of JSON
-inline constexpr char kData = 'd';   // bytes of a file
+inline constexpr char kData = 'd';   // bytes of a file; or none: those of files may come
 // Its program's stdin is open, or what was sent as input has been taken: more may come.
 inline constexpr char kTaken = 'k';
 // The last: a JSON object. `error` ("" where all is well), and what was asked for: of an exec
-// {record, exit_code, seq}.
+// {record, exit_code, seq, artifact_paths}, these in base64; of read {mode}.
 inline constexpr char kLast = 'r';
 }  // namespace reply
 

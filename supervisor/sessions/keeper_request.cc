@@ -19,6 +19,8 @@ using policies::LimitId;
 
 constexpr std::array kOfPrograms = {LimitId::timeout, LimitId::cpu_time, LimitId::idle_timeout,
                                     LimitId::grace,   LimitId::capture,  LimitId::output};
+constexpr std::array<std::string_view, 3> kValidations = {"", "first", "alone"};
+constexpr std::size_t kMostFiles = 1024;
 constexpr std::uint64_t kLongest = 366ULL * 24 * 60 * 60 * 1000;  // milliseconds
 
 // Reads members by their type, and remembers the first that is wrong.
@@ -81,6 +83,40 @@ void read_limits(const json::object& object, Members& members, KeeperRequest& re
   }
 }
 
+json::array files_to_json(const std::vector<DeliveredFile>& files) {
+  json::array all;
+  for (const DeliveredFile& file : files) {
+    all.emplace_back(json::object{{"name", base64(file.name)}, {"mode", file.mode}});
+  }
+  return all;
+}
+
+void read_files(const json::object& object, Members& members, KeeperRequest& request) {
+  const json::value* value = object.if_contains("files");
+  if (value == nullptr) return;
+  const json::array* files = value->if_array();
+  if (files == nullptr || files->size() > kMostFiles) return members.refuse("files");
+  for (const json::value& each : *files) {
+    const json::object* file = each.if_object();
+    if (file == nullptr) return members.refuse("files");
+    Members own(*file);
+    std::string name;
+    own.text("name", name);
+    auto bytes = decode_base64(name);
+    const std::uint64_t mode = own.number("mode").value_or(0644);
+    if (!bytes || !own.wrong().empty()) return members.refuse("files");
+    request.files.push_back({*std::move(bytes), static_cast<mode_t>(mode & 0777)});
+  }
+}
+
+void read_validation(Members& members, KeeperRequest& request) {
+  std::string word(kValidations[0]);
+  members.text("validate", word);
+  const auto* const found = std::ranges::find(kValidations, word);
+  if (found == kValidations.end()) return members.refuse("validate");
+  request.validation = static_cast<Validation>(found - kValidations.begin());
+}
+
 }  // namespace
 
 bool is_limit_of_programs(LimitId id) {
@@ -100,6 +136,8 @@ std::string to_json(const KeeperRequest& request) {
                          {"events", request.wants_events},
                          {"output", request.wants_output},
                          {"base64", request.base64},
+                         {"files", files_to_json(request.files)},
+                         {"validate", kValidations[static_cast<std::size_t>(request.validation)]},
                          {"data", base64(request.data)},
                          {"ttl_ms", request.ttl.count()},
                          {"since", request.since},
@@ -127,6 +165,8 @@ sys::Result<KeeperRequest> parse_keeper_request(std::string_view text) {
   members.flag("events", request.wants_events);
   members.flag("output", request.wants_output);
   members.flag("base64", request.base64);
+  read_files(*object, members, request);
+  read_validation(members, request);
   request.yield = members.time("yield_ms");
   request.yield_idle = members.time("yield_idle_ms");
   request.ttl = members.time("ttl_ms").value_or(request.ttl);

@@ -12,6 +12,8 @@
 
 #include "policies/limits.h"
 #include "sandbox/sys/error.h"
+#include "supervisor/languages/program.h"
+#include "supervisor/sessions/box_delivery.h"
 
 namespace wardcase::supervisor {
 
@@ -30,6 +32,8 @@ struct KeeperRequest {
   bool base64 = false;
   std::optional<std::chrono::milliseconds> yield;
   std::optional<std::chrono::milliseconds> yield_idle;
+  std::vector<DeliveredFile> files;  // their bytes follow
+  Validation validation = Validation::none;
   // input
   std::string data;
   // extend

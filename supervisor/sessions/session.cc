@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "sandbox/input_wait.h"
 #include "supervisor/run/setup_failure.h"
 #include "supervisor/sessions/interpreters.h"
 
@@ -24,9 +23,7 @@ namespace wardcase::supervisor {
 namespace {
 
 using agent::Whom;
-using std::chrono::milliseconds;
 
-constexpr milliseconds kInputCheck{50};
 constexpr std::chrono::seconds kStartPatience{30};
 
 }  // namespace
@@ -49,6 +46,7 @@ Session::Session(EventLoop& loop, Host& host, SessionSpec spec, std::function<vo
       spec_(std::move(spec)),
       on_closed_(std::move(on_closed)),
       box_observer_(std::make_unique<BoxObserver>(*this)),
+      news_(loop),
       idle_since_(Clock::now()) {}
 
 Session::~Session() {
@@ -104,7 +102,7 @@ void Session::step_later() {
 
 // Does the next thing that the first of the queue needs.
 void Session::step() {
-  if (is_closing_ || is_resetting_ || running_) return;
+  if (is_closing_ || is_resetting_ || running_ || finished_) return;
   if (queue_.empty() && waiters_.empty()) return;
   if (box_phase_ == BoxPhase::none) return start_box();
   if (box_phase_ != BoxPhase::alive || queue_.empty()) return;
@@ -138,13 +136,17 @@ void Session::start_box() {
   box_phase_ = BoxPhase::starting;
   box_ended_because_ = "something ended it from outside";
   has_been_ready_ = false;
+  news_.expect(*spec);
   box_->start(*std::move(spec), *box_observer_);
 }
 
 void Session::on_box_alive() {
-  box_phase_ = BoxPhase::alive;
-  tell_waiters({});
-  step();
+  news_.open(box_->box_directory(), [this] {
+    if (box_phase_ != BoxPhase::starting) return;  // it is given up meanwhile
+    box_phase_ = BoxPhase::alive;
+    tell_waiters({});
+    step();
+  });
 }
 
 // All of it is gone. The run's own call is under way: it goes in the next turn.
@@ -155,6 +157,8 @@ void Session::on_box_ended(const RunRecord& record) {
   loop_.cancel(std::exchange(agent_timer_, 0));
   loop_.cancel(std::exchange(start_timer_, 0));
   agent_->close();
+  news_.close();
+  if (finished_) tell_finished();
   if (running_) {
     running_->close_box();
     if (record.status == RunStatus::oom) {
@@ -228,54 +232,6 @@ void Session::on_started(const agent::Started& started) {
   fail_front(RunStatus::cannot_execute, failure.error);
 }
 
-void Session::begin() {
-  running_ = std::move(queue_.front());
-  queue_.pop_front();
-  Interpreter& interpreter = *interpreter_of(running_->request().language);
-  running_worker_ = interpreter.worker->id();
-  ending_ = Ending::no;
-  has_begun_ = false;
-  is_waiting_told_ = false;
-  const ExecRequest& request = running_->request();
-  running_->record().session_restarted = had_interpreters_.erase(request.language) != 0;
-  running_->begin(*box_, [this] { end_running(Ending::interrupted); });
-  if (request.open_input) {
-    if (const auto opened = interpreter.worker->input().let_in(); !opened) {
-      running_->set_cause(RunStatus::setup_failed, opened.error().message());
-      return finish_running();
-    }
-    watch_input();
-  }
-  interpreter.worker->execute(request.id, request.name, request.code, running_->nonce());
-}
-
-void Session::on_output(std::uint32_t worker, Stream stream, std::string_view bytes) {
-  if (running_ && worker == running_worker_) running_->on_output(stream, bytes);
-}
-
-// An interpreter that has not begun ignores an interrupt.
-void Session::on_begun(std::uint32_t worker, const std::string& exec_id) {
-  if (!running_ || worker != running_worker_ || exec_id != running_->request().id) return;
-  has_begun_ = true;
-  if (ending_ == Ending::interrupted) (void)agent_->signal(worker, SIGINT, Whom::group);
-}
-
-// It is the end only with what was to be read after the program's: one who speaks before has not
-// ended.
-void Session::on_done(std::uint32_t worker, WorkerDone done) {
-  if (!running_ || worker != running_worker_ || done.id != running_->request().id) return;
-  if (done.nonce != running_->nonce()) {
-    return break_interpreter(worker, "the program spoke in its interpreter's place");
-  }
-  Interpreter& interpreter = *running_interpreter();
-  interpreter.worker->drain();
-  const bool ends = done.ends;
-  running_->on_done(std::move(done));
-  if (ends) return;  // its end is told by the agent
-  interpreter.worker->input().shut();
-  finish_running();
-}
-
 // Whose process is ending already is not changed by a signal.
 void Session::break_interpreter(std::uint32_t worker, const std::string& why) {
   if (agent_ != nullptr && box_phase_ == BoxPhase::alive) {
@@ -316,32 +272,6 @@ void Session::drop_interpreter(std::uint32_t worker) {
   loop_.post([worker = std::shared_ptr<Worker>(std::move(node.mapped().worker))] {});
 }
 
-sys::Status Session::input(std::string_view bytes, std::function<void()> taken) {
-  if (!running_) return tl::unexpected(sys::plain_error("nothing runs in the session"));
-  is_waiting_told_ = false;
-  return running_interpreter()->worker->input().write(bytes, std::move(taken));
-}
-
-sys::Status Session::end_input() {
-  if (!running_) return tl::unexpected(sys::plain_error("nothing runs in the session"));
-  running_interpreter()->worker->input().finish();
-  return {};
-}
-
-// Told once for each time that it waits; where nobody may look, never.
-void Session::watch_input() {
-  const StdinGate& gate = running_interpreter()->worker->input();
-  if (!is_waiting_told_ && gate.is_let_in() && gate.is_empty()) {
-    is_waiting_told_ = sandbox::is_input_awaited(box_->init(), gate.fd()).value_or(false);
-    if (is_waiting_told_) running_->tell_waiting();
-  }
-  input_timer_ = loop_.at(Clock::now() + kInputCheck, [this] { watch_input(); });
-}
-
-void Session::pause_output(bool paused) {
-  if (running_) running_interpreter()->worker->pause_output(paused);
-}
-
 void Session::with_box(std::function<void(sys::Status)> ready) {
   if (box_phase_ == BoxPhase::alive) return ready({});
   waiters_.push_back(std::move(ready));
@@ -361,7 +291,9 @@ sys::Result<Session::Place> Session::place() const {
 
 Session::State Session::state() {
   State state;
-  if (running_) state.running = running_->request().id;
+  if (const auto* const execution = running_ ? running_.get() : finished_.get()) {
+    state.running = execution->request().id;
+  }
   state.queued = queue_.size();
   for (const auto& [id, interpreter] : interpreters_) {
     if (!interpreter.worker->is_ready()) continue;
@@ -374,7 +306,7 @@ Session::State Session::state() {
 }
 
 std::optional<Clock::time_point> Session::idle_since() const {
-  if (running_ || !queue_.empty()) return std::nullopt;
+  if (running_ || finished_ || !queue_.empty()) return std::nullopt;
   return idle_since_;
 }
 

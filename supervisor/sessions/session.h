@@ -20,7 +20,9 @@
 #include "supervisor/run/host.h"
 #include "supervisor/run/run.h"
 #include "supervisor/sessions/agent_link.h"
+#include "supervisor/sessions/box_news.h"
 #include "supervisor/sessions/execution.h"
+#include "supervisor/sessions/session_prelude.h"
 #include "supervisor/sessions/worker.h"
 
 namespace wardcase::supervisor {
@@ -35,6 +37,7 @@ struct SessionSpec {
   std::string default_language;          // a language's name
   std::shared_ptr<const policies::LanguageSet> languages;
   std::shared_ptr<const policies::Policy> policy;  // whose [deny_code] programs are held to
+  std::map<std::string, SessionPrelude> preludes;  // by the language's name
   std::string made_with;  // the options that say all this, for who compares
 };
 
@@ -75,7 +78,7 @@ class Session {
   void close();
 
   struct State {
-    std::string running;  // the id of the program that runs, ""
+    std::string running;  // the id of the program that runs or is not told yet, ""
     std::size_t queued = 0;
     std::vector<std::string> interpreters;  // that live: "python 3.11.2"
     BoxUsage usage;
@@ -91,6 +94,8 @@ class Session {
     BoxUser owner;
   };
   [[nodiscard]] sys::Result<Place> place() const;
+  // A file was put into /box from outside: no program's news.
+  void know_file(const std::string& path) { news_.know(path); }
   // Makes the box if there is none, and calls back once it is there, or can't be.
   void with_box(std::function<void(sys::Status)> ready);
 
@@ -100,9 +105,13 @@ class Session {
   // How far we are with ending the program that runs.
   enum class Ending { no, interrupted, terminated, killed };
 
+  // What the interpreter of the program that runs has in hand.
+  enum class Stage { check, prelude, program };
+
   struct Interpreter {
     std::unique_ptr<Worker> worker;
     std::string language;
+    bool is_prepared = false;  // no prelude is to be run in it any more
   };
 
   void step();
@@ -115,6 +124,10 @@ class Session {
   void on_interpreter_ended(const agent::Ended& ended);
   void on_everyone_gone(const agent::EveryoneGone& gone);
   void begin();
+  [[nodiscard]] sys::Status place_files(const ExecRequest& request);
+  void hand_over(Stage stage);
+  void after_check(WorkerDone done);
+  void after_prelude(WorkerDone done);
   void on_output(std::uint32_t worker, Stream stream, std::string_view bytes);
   void on_begun(std::uint32_t worker, const std::string& exec_id);
   void on_done(std::uint32_t worker, WorkerDone done);
@@ -126,6 +139,7 @@ class Session {
   void give_up_start();
   void fail_front(RunStatus status, const std::string& error);
   void finish_running();
+  void tell_finished();
   void fail_queued(RunStatus status, const std::string& error, int stop_signal);
   [[nodiscard]] Interpreter* interpreter_of(const std::string& language);
   [[nodiscard]] Interpreter* running_interpreter();
@@ -150,7 +164,10 @@ class Session {
   std::set<std::string> had_interpreters_;  // languages whose interpreter has ended
   std::deque<std::unique_ptr<Execution>> queue_;
   std::unique_ptr<Execution> running_;
+  std::unique_ptr<Execution> finished_;  // whose artifacts are looked for
+  BoxNews news_;
   std::uint32_t running_worker_ = 0;
+  Stage stage_ = Stage::program;
   Ending ending_ = Ending::no;
   bool has_begun_ = false;
   bool is_waiting_told_ = false;

@@ -27,9 +27,16 @@ void Session::finish_running() {
   if (Interpreter* const interpreter = running_interpreter()) {
     interpreter->worker->pause_output(false);  // whoever was too slow for it
   }
-  const std::unique_ptr<Execution> over = std::move(running_);
+  finished_ = std::move(running_);
   running_worker_ = 0;
   ending_ = Ending::no;
+  finished_->settle();
+  if (box_phase_ != BoxPhase::alive) return tell_finished();
+  news_.collect(finished_->record(), [this] { tell_finished(); });
+}
+
+void Session::tell_finished() {
+  const std::unique_ptr<Execution> over = std::move(finished_);
   idle_since_ = Clock::now();
   over->finish();
   step_later();

@@ -80,12 +80,12 @@ sys::Result<sys::UniqueFd> Worker::make_channel() {
   return theirs;
 }
 
-void Worker::execute(std::string_view id, std::string_view name, std::string_view code,
-                     std::string_view nonce) {
+void Worker::execute(Handling handling, std::string_view id, std::string_view name,
+                     std::string_view code, std::string_view nonce) {
   if (dialect_ == Dialect::lines) {
-    return channel_.send_bytes(exec_lines(id, name, code, nonce));
+    return channel_.send_bytes(exec_lines(handling, id, name, code, nonce));
   }
-  channel_.send(exec_message(id, name, code));
+  channel_.send(exec_message(handling, id, name, code));
   channel_.send(nonce_message(nonce));
 }
 

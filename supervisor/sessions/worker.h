@@ -54,7 +54,7 @@ class Worker {
   [[nodiscard]] const std::string& version() const { return version_; }
 
   // Hands it code. What it says at its end must have `nonce`, which it reads only then.
-  void execute(std::string_view id, std::string_view name, std::string_view code,
+  void execute(Handling handling, std::string_view id, std::string_view name, std::string_view code,
                std::string_view nonce);
   [[nodiscard]] StdinGate& input() { return input_; }
   void pause_output(bool paused);

@@ -69,31 +69,38 @@ WorkerDone done_of(const json::object& object) {
                            std::pair("module", &told.module), std::pair("path", &told.path)}) {
     *into = text_at(*error, key).value_or("").substr(0, kMostTold);
   }
-  const json::value* const line = error->if_contains("line");
-  json::error_code wrong;
-  if (line != nullptr) told.line = line->to_number<unsigned>(wrong);
+  for (auto [key, into] : {std::pair("line", &told.line), std::pair("column", &told.column)}) {
+    json::error_code wrong;
+    const json::value* const number = error->if_contains(key);
+    if (number != nullptr) *into = number->to_number<unsigned>(wrong);
+  }
   return done;
+}
+
+std::string_view word_of(Handling handling) {
+  return handling == Handling::check ? "check" : "exec";
 }
 
 }  // namespace
 
-std::string exec_message(std::string_view id, std::string_view name, std::string_view code) {
-  return json::serialize(json::object{{"type", "exec"},
+std::string exec_message(Handling handling, std::string_view id, std::string_view name,
+                         std::string_view code) {
+  return json::serialize(json::object{{"type", word_of(handling)},
                                       {"id", to_json_text(id)},
                                       {"name", to_json_text(name)},
                                       {"code", to_json_text(code)}});
 }
 
-std::string exec_lines(std::string_view id, std::string_view name, std::string_view code,
-                       std::string_view nonce) {
+std::string exec_lines(Handling handling, std::string_view id, std::string_view name,
+                       std::string_view code, std::string_view nonce) {
   std::string plain_name(name);
   for (char& c : plain_name) {
     const bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
                           (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-';
     if (!is_plain) c = '_';
   }
-  std::string lines = "exec ";
-  lines.append(id).append(" ").append(plain_name).append(" ");
+  std::string lines(word_of(handling));
+  lines.append(" ").append(id).append(" ").append(plain_name).append(" ");
   lines.append(std::to_string(code.size())).append("\n").append(code);
   return lines.append("nonce ").append(nonce).append("\n");
 }

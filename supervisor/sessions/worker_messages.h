@@ -40,12 +40,17 @@ struct WorkerMessage {
 
 // Bash can't read a frame's head: to it go lines, and code as it is (agent/README.md).
 enum class Dialect : std::uint8_t { frames, lines };
-// An execution whose code has no NUL. Of `name` it gets what can stand in a line.
-[[nodiscard]] std::string exec_lines(std::string_view id, std::string_view name,
+// What an interpreter does with code.
+enum class Handling : std::uint8_t {
+  execute,
+  check,  // it says whether that is a program, and executes nothing of it
+};
+// Code that has no NUL. Of `name` it gets what can stand in a line.
+[[nodiscard]] std::string exec_lines(Handling handling, std::string_view id, std::string_view name,
                                      std::string_view code, std::string_view nonce);
 
-[[nodiscard]] std::string exec_message(std::string_view id, std::string_view name,
-                                       std::string_view code);
+[[nodiscard]] std::string exec_message(Handling handling, std::string_view id,
+                                       std::string_view name, std::string_view code);
 [[nodiscard]] std::string nonce_message(std::string_view nonce);
 
 // The error is what is wrong with it.

@@ -359,11 +359,16 @@ TEST_P(Sessions, WithTooLittleMemoryToBeginSaySo) {
 }
 
 TEST_P(Sessions, RefuseOptionsThatTheyWouldNotHeed) {
-  for (const char* option : {"--validate", "--merge-stderr", "--dry-run"}) {
+  for (const auto& [option, instead] :
+       std::vector<std::pair<std::string, std::string>>{{"--merge-stderr", "output of the record"},
+                                                        {"--dry-run", "leave --session out"},
+                                                        {"--workspace=.", "-v DIR:/box:rw"}}) {
     const Outcome outcome =
         call({"run", "--session", id(), option, "-l", "python", "-c", "print('ran')"});
     EXPECT_EQ(outcome.exit_code, 125) << outcome;
     EXPECT_EQ(outcome.out(), "") << option;
+    EXPECT_NE(outcome.err().find(": not with --session; "), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err().find(instead), std::string::npos) << outcome;
   }
 }
 

@@ -3,6 +3,7 @@
 // What programs meet that mean no harm and still go to the edge of what a box gives.
 #include <gtest/gtest.h>
 
+#include "tests/support/sessions.h"
 #include "tests/support/wardcase_command.h"
 
 namespace wardcase::test {
@@ -115,6 +116,29 @@ TEST_P(UnluckyBehaviour, FiguresThatAreShownAreSavedAndClosed) {
     }
     EXPECT_FALSE(record.has("artifacts.3")) << record;
   }
+}
+
+class UnluckySession : public WithSession {};
+WARDCASE_AS_ROOT_AND_USER(UnluckySession);
+
+TEST_P(UnluckySession, FiguresThatAreShownAreArtifactsOfTheirProgram) {
+  make();
+  const std::string shows =
+      "import matplotlib.pyplot as plt\n"
+      "import os\n"
+      "os.chdir('/tmp')\n"
+      "plt.plot([1, 2])\n"
+      "plt.show()\n"
+      "print(plt.get_fignums(), plt.get_backend().lower())\n";
+  for (const std::string number : {"1", "2"}) {
+    const Record record = python_in(shows);
+    EXPECT_EQ(record.out(), "[] agg\n") << record;
+    EXPECT_EQ(record.text("artifacts.0.path"), "figure-" + number + ".png") << record;
+    EXPECT_EQ(record.text("artifacts.0.mime"), "image/png");
+    EXPECT_FALSE(record.has("artifacts.1"));
+  }
+  const Outcome outcome = exec("python", "plt.figure()").finish();
+  EXPECT_EQ(outcome.out(), "") << outcome;
 }
 
 // As before: with another backend, and where nothing can be saved.

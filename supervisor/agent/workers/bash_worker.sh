@@ -140,6 +140,14 @@ __wardcase_check() {
   builtin return 1
 }
 
+# Whether it is a program: answered at once. What the shell has of the one before stays.
+__wardcase_look() {
+  local __wardcase_status=0 __wardcase_error=''
+  __wardcase_check
+  __wardcase_send "{\"type\":\"begun\",\"id\":\"$__wardcase_id\"}"
+  __wardcase_answer
+}
+
 # What is around the program stands in its first line, so that lines count from there, and
 # behind its end. $? is what the program before left.
 __wardcase_wrap() {
@@ -171,10 +179,14 @@ __wardcase_next() {
   if [[ $__wardcase_code == *trap* && ! $(builtin trap -p INT) ]]; then
     builtin trap "$__wardcase_int" INT
   fi
-  IFS=' ' builtin read -r -u "$__wardcase_fd" word __wardcase_id __wardcase_name size ||
-    builtin exit 0
-  __wardcase_code=
-  ((size == 0)) || IFS='' builtin read -r -N "$size" -u "$__wardcase_fd" __wardcase_code
+  while :; do
+    IFS=' ' builtin read -r -u "$__wardcase_fd" word __wardcase_id __wardcase_name size ||
+      builtin exit 0
+    __wardcase_code=
+    ((size == 0)) || IFS='' builtin read -r -N "$size" -u "$__wardcase_fd" __wardcase_code
+    [[ $word == check ]] || builtin break
+    __wardcase_look
+  done
   [[ $__wardcase_code == *ERR* ]] && __wardcase_err=1
   [[ /dev/stdin -ef /dev/null ]] && __wardcase_null=1
   BASH_ARGV0=$__wardcase_name

@@ -28,6 +28,7 @@ const kInterruptCode = 'ERR_SCRIPT_EXECUTION_INTERRUPTED'; // as vm says it
 const kMime = Symbol.for('wardcase.mime'); // a method that returns {kind: text, bytes or data}
 const kGuarded = Symbol('guarded');
 
+const AsyncFunction = (async () => {}).constructor;
 const write = fs.writeSync;
 const read = fs.readSync;
 
@@ -435,6 +436,44 @@ function execute(program) {
   if (program.end === undefined) watchAwaited(program);
 }
 
+// Parsed, and no more. What is not evaluated needs the inspector's own view of contexts.
+function compile(expression, name) {
+  let details;
+  session.post('Runtime.enable');
+  session.post('Runtime.compileScript', { expression, sourceURL: name, persistScript: false }, (_, answer) => {
+    details = answer?.exceptionDetails;
+  });
+  session.post('Runtime.disable');
+  return details;
+}
+
+// What awaits at its top is what the body of such a function may be. The two differ where it
+// closes the function's brace itself: then the first mistake is the one.
+function findMistake(code, name) {
+  const details = compile(code, name);
+  if (details === undefined || !/\bawait\b/.test(code)) return details;
+  const head = '(async () => {';
+  const inner = compile(`${head}${code}\n})`, name);
+  if (inner !== undefined) {
+    return inner.lineNumber > 0 ? inner : { ...inner, columnNumber: inner.columnNumber - head.length };
+  }
+  try {
+    new AsyncFunction(code);
+    return undefined;
+  } catch {
+    return details;
+  }
+}
+
+function check(program) {
+  running = program;
+  send({ type: 'begun', id: program.id });
+  const details = findMistake(rewriteImports(program.code), program.name);
+  if (details === undefined) return end(program, {});
+  const error = valueOf(details.exception);
+  return end(program, { exit_code: 1, error: describeSyntaxError(error, details, program.name, program.code) });
+}
+
 function take(message) {
   if (running !== null && running.end !== undefined) {
     const { end: done } = running;
@@ -445,6 +484,10 @@ function take(message) {
   if (message.type === 'exec') {
     // In a turn of its own: this one stops the reading.
     setImmediate(execute, { id: message.id, name: message.name, code: message.code });
+    return false;
+  }
+  if (message.type === 'check') {
+    setImmediate(check, { id: message.id, name: message.name, code: message.code });
     return false;
   }
   if (message.type === 'path') {

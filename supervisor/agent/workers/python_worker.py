@@ -294,6 +294,24 @@ class Results:
         mime[kind] = offered
 
 
+class Figures:
+    """Among the finders of modules: waits for one that figures.py has to do with, and goes."""
+
+    PLACE = "/run/wardcase/.hook"
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "matplotlib.pyplot":
+            return None
+        sys.meta_path.remove(self)
+        scope = {}
+        try:
+            with open(self.PLACE + "/figures.py") as text:
+                exec(compile(text.read(), text.name, "exec"), scope)
+        except OSError:  # there is no box around
+            return None
+        return scope["find"](name, path, self.PLACE)
+
+
 def short(error):
     """An exception in one line, whatever its own methods do."""
     try:
@@ -416,6 +434,8 @@ class Worker:
             partial = bytearray()
             if request["type"] == "exec":
                 self.answer(request)
+            elif request["type"] == "check":
+                self.answer_check(request)
             elif request["type"] == "path":
                 self.add_path(request["add"])
                 self.channel.send({"type": "ok"})
@@ -445,6 +465,17 @@ class Worker:
         if ending:
             self.attempt(self.awaits.close)
             sys.exit(done["exit_code"])
+
+    def answer_check(self, request):
+        done = {"type": "done", "id": request["id"], "exit": False, "exit_code": 0}
+        done.update({"interrupted": False, "error": None, "result": None})
+        self.channel.send({"type": "begun", "id": request["id"]})
+        error, _ = self.attempt(self.compile, request["name"], request["code"])
+        if error is not None:
+            done["exit_code"] = 1
+            done["error"] = self.errors.describe(error)
+        done["nonce"] = self.nonce()
+        self.channel.send(done)
 
     def nonce(self):
         """Lies in the socket since the program began, where nothing but this process reaches it."""
@@ -562,6 +593,7 @@ def main():
     worker = Worker(Channel())
     sys.argv = [""]
     sys.path[0] = os.getcwd()
+    sys.meta_path.insert(0, Figures())
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(encoding="utf-8")

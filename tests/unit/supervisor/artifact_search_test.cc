@@ -204,5 +204,63 @@ TEST_F(AnArtifactSearch, OneThatCantBeCopiedIsToldAndTheOthersAre) {
   EXPECT_TRUE(fs::is_regular_file(elsewhere() / "out/file"));
 }
 
+TEST_F(AnArtifactSearch, RemembersWhatASearchHasSeen) {
+  it().remember_searches();
+  write("a", "1");
+  fs::create_directory(top() / "d");
+  write("d/b", "1");
+  EXPECT_EQ(paths(), "a d/b ");
+  EXPECT_EQ(paths(), "");
+  write("a", "22");
+  fs::rename(top() / "d", top() / "e");
+  EXPECT_EQ(paths(), "a e/b ");
+  fs::remove(top() / "a");
+  EXPECT_EQ(paths(), "");
+}
+
+// The times of the file are often the same all along.
+TEST_F(AnArtifactSearch, TellsAChangeRightAfterASearchByItsContent) {
+  it().remember_searches();
+  for (int i = 0; i < 50; ++i) {
+    const int file = ::open((top() / "a").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ASSERT_EQ(::pwrite(file, std::to_string(i % 10).data(), 1, 0), 1);
+    ::close(file);
+    ASSERT_EQ(paths(), "a ") << i;
+    ASSERT_EQ(paths(), "") << i;
+  }
+}
+
+TEST_F(AnArtifactSearch, TakesAFileThatIsRememberedAsItIs) {
+  it().remember_searches();
+  write("a", "1");
+  struct stat info = {};
+  ASSERT_EQ(::stat((top() / "a").c_str(), &info), 0);
+  it().remember_file("a", info);
+  EXPECT_EQ(paths(), "");
+  write("a", "22");
+  EXPECT_EQ(paths(), "a ");
+}
+
+TEST_F(AnArtifactSearch, ForgetsNothingThatItCouldNotLookAt) {
+  ArtifactLimits limits;
+  limits.files = 1;
+  make(limits);
+  it().remember_searches();
+  write("a", "1");
+  write("b", "1");
+  const FoundArtifacts found = search();
+  EXPECT_EQ(found.files.size(), 1U);
+  EXPECT_NE(found.left_out, "");
+  EXPECT_EQ(paths(), "");
+}
+
+TEST_F(AnArtifactSearch, LeavesOutFilesOfOursThatAreNotWhole) {
+  write(".wardcase-x", "1");
+  fs::create_directory(top() / "d");
+  write("d/.wardcase-x", "1");
+  write("d/wardcase-x", "1");
+  EXPECT_EQ(paths(), "d/wardcase-x ");
+}
+
 }  // namespace
 }  // namespace wardcase::supervisor
