@@ -40,7 +40,7 @@ tl::unexpected<sys::Error> wrong(const std::string& what) {
 
 // FILE, -c CODE or -.
 sys::Status take_program(const CommandLine& line, ExecCall& options) {
-  auto operands = line.operands();
+  const auto operands = line.operands().subspan(1);
   const std::string* const code = line.last("code");
   if (code == nullptr && operands.empty()) {
     return wrong("nothing to run; give a FILE, -c CODE or - (read it from stdin)");
@@ -109,13 +109,13 @@ sys::Status take_time(const CommandLine& line, const std::string& flag,
 }
 
 sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
-  if (words.empty() || words[0].starts_with('-')) {
+  const auto line = CommandLine::parse_named(exec_option_table(), words);
+  if (!line) return tl::unexpected(sys::Error(line.error()).while_doing("exec"));
+  if (line->operands().empty() || line->operands()[0].starts_with('-')) {
     return wrong("name the session: wardcase exec ID FILE, or -c CODE, or -");
   }
-  const auto line = CommandLine::parse(exec_option_table(), words.subspan(1));
-  if (!line) return tl::unexpected(sys::Error(line.error()).while_doing("exec"));
   ExecCall options;
-  options.id = words[0];
+  options.id = line->operands()[0];
   KeeperRequest& request = options.request;
   request.op = "exec";
   if (const std::string* language = line->last("language")) request.language = *language;

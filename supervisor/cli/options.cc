@@ -124,6 +124,18 @@ sys::Result<CommandLine> CommandLine::parse(std::span<const OptionRow> table,
   return line;
 }
 
+sys::Result<CommandLine> CommandLine::parse_named(std::span<const OptionRow> table,
+                                                  std::span<const std::string> words) {
+  const auto first = parse(table, words);
+  if (!first || first->operands_.empty()) return first;
+  const std::size_t place = words.size() - first->operands_.size();
+  std::vector<std::string> others(words.begin(), words.end());
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(place));
+  auto all = parse(table, others);
+  if (all) all->operands_.insert(all->operands_.begin(), words[place]);
+  return all;
+}
+
 const std::string* CommandLine::last(const std::string& name) const {
   const auto values = all(name);
   return values.empty() ? nullptr : &values.back();

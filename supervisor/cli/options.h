@@ -33,6 +33,9 @@ class CommandLine {
   CommandLine() = default;
   static sys::Result<CommandLine> parse(std::span<const OptionRow> table,
                                         std::span<const std::string> words);
+  // The same for verbs whose first operand is a name: behind it options may stand as well.
+  static sys::Result<CommandLine> parse_named(std::span<const OptionRow> table,
+                                              std::span<const std::string> words);
 
   [[nodiscard]] bool has(const std::string& name) const { return values_.contains(name); }
   // Of an option that is given once; given more often, the last one counts. nullptr: not given,

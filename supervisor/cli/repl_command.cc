@@ -157,15 +157,13 @@ std::vector<OptionRow> repl_option_table() {
 }
 
 int repl_command(std::span<const std::string> words) {
-  if (words.empty() || words[0].starts_with('-')) {
-    return fail("repl: name the session: wardcase repl ID");
-  }
-  const auto line = CommandLine::parse(repl_option_table(), words.subspan(1));
+  const auto line = CommandLine::parse_named(repl_option_table(), words);
   if (!line) return fail("repl: " + line.error().message());
-  if (!line->operands().empty()) return fail("repl: takes no more than a session");
-  const auto language = language_of(words[0], line->last("language"));
+  if (line->operands().size() != 1) return fail("repl: name one session: wardcase repl ID");
+  const std::string& id = line->operands()[0];
+  const auto language = language_of(id, line->last("language"));
   if (!language) return fail("repl: " + language.error().message());
-  return converse(words[0], *language);
+  return converse(id, *language);
 }
 
 }  // namespace wardcase::supervisor

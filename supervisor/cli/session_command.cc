@@ -147,7 +147,9 @@ int session_command(std::span<const std::string> words) {
   if (words.empty()) return fail("session: write " + std::string(kWords));
   const std::string& word = words[0];
   if (word == "new") return make_new(words.subspan(1));
-  const auto line = CommandLine::parse(session_command_table(), words.subspan(1));
+  // A text for input may look like an option.
+  const auto read = word == "input" ? CommandLine::parse : CommandLine::parse_named;
+  const auto line = read(session_command_table(), words.subspan(1));
   if (!line) return fail("session " + word + ": " + line.error().message());
   const auto operands = line->operands();
   if (word == "ls") return list(line->has("json"));
@@ -170,9 +172,8 @@ std::vector<OptionRow> logs_option_table() {
 }
 
 int logs_command(std::span<const std::string> words) {
-  const auto line =
-      CommandLine::parse(logs_option_table(), words.empty() ? words : words.subspan(1));
-  if (words.empty() || !line || !line->operands().empty()) {
+  const auto line = CommandLine::parse_named(logs_option_table(), words);
+  if (!line || line->operands().size() != 1) {
     return fail("logs: " +
                 (line ? "write wardcase logs ID [--since SEQ] [-f]" : line.error().message()));
   }
@@ -189,7 +190,7 @@ int logs_command(std::span<const std::string> words) {
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error().message());
   SessionClient client(*loop);
-  const auto asked = client.ask(words[0], request, [&](char, std::string_view bytes) {
+  const auto asked = client.ask(line->operands()[0], request, [&](char, std::string_view bytes) {
     if (!write_all(STDOUT_FILENO, bytes)) loop->stop();
   });
   if (!asked) return fail("logs: " + asked.error().message());

@@ -73,6 +73,25 @@ TEST_P(SessionLists, AreNotHeldUpByAKeeperThatIsStopped) {
   EXPECT_EQ(call({"session", "ls"}).exit_code, 0);
 }
 
+using SessionWords = WithSession;
+WARDCASE_AS_ROOT_AND_USER(SessionWords);
+
+TEST_P(SessionWords, TakeOptionsBeforeTheNameAndBehindIt) {
+  make();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"exec", "-l", "bash", "--json", id(), "-c", "echo -5"},
+        {"exec", id(), "--json", "-l", "bash", "-c", "echo -5"},
+        {"exec", "-l", "bash", "-c", "echo -5", "--json", id()}}) {
+    EXPECT_EQ(call(words).record().out(), "-5\n");
+  }
+  EXPECT_EQ(call({"session", "extend", id(), "--ttl", "2h"}).exit_code, 0);
+  EXPECT_EQ(call({"logs", "--since", "0", id()}).exit_code, 0);
+  Running reads = exec("bash", "read -r x; echo $x", {"--yield", "60s"}).start();
+  ASSERT_TRUE(is_running_soon());
+  EXPECT_EQ(call({"session", "input", id(), "-5"}).exit_code, 0);  // a text may look like one
+  EXPECT_EQ(reads.finish().out(), "-5\n");
+}
+
 class ManySessions : public WithCaller {
  protected:
   static constexpr int kCount = 50;
