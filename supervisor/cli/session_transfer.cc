@@ -78,6 +78,7 @@ sys::Result<std::vector<PlacedFile>> open_for_session(const std::vector<NamedFil
 
 std::vector<DeliveredFile> FileSender::announce(const std::vector<PlacedFile>& files) {
   std::vector<DeliveredFile> announced;
+  announced.reserve(files.size());
   for (const PlacedFile& file : files) {
     announced.push_back({file.path.substr(kBox.size()), file.mode});
   }

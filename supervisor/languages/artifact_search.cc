@@ -127,7 +127,8 @@ void ArtifactSearch::slice() {
 }
 
 void ArtifactSearch::meet(const std::string& path, const struct stat& info) {
-  if (!S_ISREG(info.st_mode) || is_unfinished(path)) return;
+  if (!S_ISREG(info.st_mode)) return;
+  if (remembers_searches_ && is_unfinished(path)) return;  // else we wrote nothing there
   const auto known = known_.find(path);
   if (known != known_.end() && !known->second.is_open()) return;
   const std::size_t print = fingerprint(path, info);

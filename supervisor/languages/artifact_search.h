@@ -56,7 +56,8 @@ class ArtifactSearch {
   // The file that has this state at `path` is no news as long as it stays as it is.
   void remember_file(const std::string& path, const struct stat& info);
   // From here on, whatever a search has seen is no news to the next one as long as it stays as it
-  // is. Both look at one directory, from which nobody is kept meanwhile.
+  // is; and files of ours that are not whole yet (kUnfinishedName) are none. All look at one
+  // directory, from which nobody is kept meanwhile.
   void remember_searches() { remembers_searches_ = true; }
 
   // Looks for news in `directory`, and copies them to `out` if there is one; both borrowed until

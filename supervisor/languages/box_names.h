@@ -14,8 +14,7 @@ namespace wardcase::supervisor {
 // directory.
 [[nodiscard]] bool clash_in_box(std::string_view name, std::string_view other);
 
-// What files begin with that we write and that are not whole yet, beside their place. They are
-// nobody's artifacts.
+// What the names of files begin with that we write and that are not whole yet.
 inline constexpr std::string_view kUnfinishedName = ".wardcase-";
 
 }  // namespace wardcase::supervisor
