@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
-// Files that come into a session with a program, and those that it leaves, brought out.
+// Files that come into a session with a program, those that it leaves, brought out, and what run
+// can't do there.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -164,6 +165,20 @@ TEST_P(SessionTransfer, LeavesNothingOfAProgramThatIsGivenUpWhileItWaits) {
   EXPECT_EQ(call({"kill", id()}).exit_code, 0);
   (void)first.finish();
   EXPECT_EQ(record_in("bash", "ls -A").out(), "");
+}
+
+TEST_P(SessionTransfer, RefusesOptionsThatASessionWouldNotHeed) {
+  for (const auto& [option, instead] :
+       std::vector<std::pair<std::string, std::string>>{{"--merge-stderr", "output of the record"},
+                                                        {"--dry-run", "leave --session out"},
+                                                        {"--workspace=.", "-v DIR:/box:rw"}}) {
+    const Outcome outcome =
+        call({"run", "--session", id(), option, "-l", "python", "-c", "print('ran')"});
+    EXPECT_EQ(outcome.exit_code, 125) << outcome;
+    EXPECT_EQ(outcome.out(), "") << option;
+    EXPECT_NE(outcome.err().find(": not with --session; "), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err().find(instead), std::string::npos) << outcome;
+  }
 }
 
 }  // namespace

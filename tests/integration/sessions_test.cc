@@ -358,20 +358,6 @@ TEST_P(Sessions, WithTooLittleMemoryToBeginSaySo) {
   EXPECT_NE(record.status(), "exited") << record;
 }
 
-TEST_P(Sessions, RefuseOptionsThatTheyWouldNotHeed) {
-  for (const auto& [option, instead] :
-       std::vector<std::pair<std::string, std::string>>{{"--merge-stderr", "output of the record"},
-                                                        {"--dry-run", "leave --session out"},
-                                                        {"--workspace=.", "-v DIR:/box:rw"}}) {
-    const Outcome outcome =
-        call({"run", "--session", id(), option, "-l", "python", "-c", "print('ran')"});
-    EXPECT_EQ(outcome.exit_code, 125) << outcome;
-    EXPECT_EQ(outcome.out(), "") << option;
-    EXPECT_NE(outcome.err().find(": not with --session; "), std::string::npos) << outcome;
-    EXPECT_NE(outcome.err().find(instead), std::string::npos) << outcome;
-  }
-}
-
 TEST_P(Sessions, RefuseCodeThatTheirPolicyDenies) {
   const ScratchDirectory files(caller());
   const std::string policy =
