@@ -38,6 +38,7 @@ constexpr Most kMostArguments = {4096, (128 << 10) - 1, 2 << 20};
 constexpr Most kMostVariables = {kMostMembers, (128 << 10) - 1, 2 << 20};
 // There are fewer calls.
 constexpr Most kMostCalls = {512, 256, 32 << 10};
+constexpr Most kMostRequirements = {256, 1024, 64 << 10};
 
 tl::unexpected<Problem> refuse(std::string code, std::string field, const std::string& what) {
   Problem problem = {400, std::move(code), field.empty() ? what : field + ": " + what};
@@ -212,6 +213,18 @@ Read read_limits(const json::value& value, RunRequest& request) {
   return {};
 }
 
+Read read_deadline(const json::value& value, RunRequest& request) {
+  constexpr std::uint64_t kMostDeadline = 24ULL * 3600 * 1000;
+  json::error_code error;
+  const auto number = value.to_number<std::uint64_t>(error);
+  if (error || value.is_double() || number == 0 || number > kMostDeadline) {
+    return invalid("deadline_ms",
+                   "write a whole number from 1 to " + std::to_string(kMostDeadline));
+  }
+  request.deadline = std::chrono::milliseconds(number);
+  return {};
+}
+
 Read read_network(const json::value& value, RunRequest& request) {
   std::string name;
   if (auto read = read_text("network", value, name); !read) return read;
@@ -283,6 +296,15 @@ constexpr Field kFields[] = {
      [](const auto& v, auto& r) {
        return read_words("allow_syscalls", v, kMostCalls, r.allowed_syscalls);
      }},
+    {"requirements",
+     [](const auto& v, auto& r) {
+       return read_words("requirements", v, kMostRequirements, r.requirements);
+     }},
+    {"prelude",
+     [](const auto& v, auto& r) { return read_text("prelude", v, r.prelude.emplace()); }},
+    {"validate", [](const auto& v, auto& r) { return read_switch("validate", v, r.is_validated); }},
+    {"detach", [](const auto& v, auto& r) { return read_switch("detach", v, r.is_detached); }},
+    {"deadline_ms", read_deadline},
 };
 
 // What the command line has for files and directories of the host.
@@ -315,6 +337,7 @@ Read check_program(const json::object& body, const RunRequest& request) {
     return invalid("language", "has no meaning with argv; leave it out");
   }
   if (has_argv && !request.arguments.empty()) return invalid("args", "put them into argv");
+  if (has_argv && request.is_validated) return invalid("validate", "needs language and code");
   if (has_argv && (request.argv.empty() || request.argv.front().empty())) {
     return invalid("argv", "begins with the program; name it");
   }
@@ -341,7 +364,8 @@ std::uint64_t held_bytes(const RunRequest& request) {
     return (bytes + kPage - 1) / kPage * kPage + kPage;
   };
   std::uint64_t held = kRun + request.cwd.size();
-  for (const auto* words : {&request.argv, &request.arguments, &request.environment}) {
+  for (const auto* words :
+       {&request.argv, &request.arguments, &request.environment, &request.requirements}) {
     for (const std::string& word : *words) held += word.size() + kWord;
   }
   for (const RunRequest::File& file : request.files) {
@@ -349,6 +373,7 @@ std::uint64_t held_bytes(const RunRequest& request) {
   }
   if (request.code) held += in_memory(request.code->size());
   if (request.input) held += in_memory(request.input->size());
+  if (request.prelude) held += in_memory(request.prelude->size());
   return held;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,11 @@ struct RunRequest {
   OutputForm form = OutputForm::text;
   std::optional<std::string> encoding_fallback;
   std::vector<std::string> allowed_syscalls;
+  std::vector<std::string> requirements;
+  std::optional<std::string> prelude;                 // its text
+  bool is_validated = false;                          // its syntax is looked at before it runs
+  bool is_detached = false;                           // it goes on without its client
+  std::optional<std::chrono::milliseconds> deadline;  // for all of it, waiting included
 };
 
 // Errors name the field, what is wrong with it and what to write.
