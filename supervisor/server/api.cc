@@ -51,6 +51,7 @@ struct Route {
 constexpr Route kRoutes[] = {
     {"GET", "/livez", [](const auto& h, const auto& call) { h.service.live(call); }},
     {"GET", "/readyz", [](const auto& h, const auto& call) { h.service.ready(call); }},
+    {"GET", "/openapi.json", [](const auto& h, const auto& call) { h.service.openapi(call); }},
     {"GET", "/v1/version", [](const auto& h, const auto& call) { h.service.version(call); }},
     {"GET", "/v1/languages", [](const auto& h, const auto& call) { h.host.languages(call); }},
     {"GET", "/v1/policies", [](const auto& h, const auto& call) { h.host.policies(call); }},
@@ -90,7 +91,8 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
     }
   }
   const std::string_view path = path_of(request.target);
-  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view method =
+      request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   std::string methods;
   ApiCall call = {request, exchange, {}};
   for (const Route& route : kRoutes) {

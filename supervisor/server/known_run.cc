@@ -147,7 +147,9 @@ void KnownRun::leave(RunReader& reader) {
   if (reader.bond_ == RunReader::Bond::none || terms_.is_detached) return;
   const bool is_awaited = std::ranges::any_of(
       readers_, [](const RunReader* each) { return each->bond_ != RunReader::Bond::none; });
-  if (!is_awaited) stop();
+  if (is_awaited) return;
+  is_abandoned_ = true;
+  stop();
 }
 
 void KnownRun::settle_pace() {

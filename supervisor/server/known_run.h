@@ -62,6 +62,8 @@ class KnownRun : private QueueObserver {
   // In its place: there is nothing to run, and this is its record.
   void end_with(const RunRecord& record);
   void stop();
+  // From now on it does not depend on who waits for it.
+  void detach() { terms_.is_detached = true; }
 
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] const RunTerms& terms() const { return terms_; }
@@ -74,6 +76,8 @@ class KnownRun : private QueueObserver {
   [[nodiscard]] const std::optional<std::string>& language() const { return language_; }
   [[nodiscard]] std::chrono::system_clock::time_point created() const { return created_; }
   [[nodiscard]] Clock::time_point ended_at() const { return ended_at_; }
+  // It was stopped as nobody waited for it any more.
+  [[nodiscard]] bool is_abandoned() const { return is_abandoned_; }
   [[nodiscard]] bool has_readers() const { return !readers_.empty(); }
 
  private:
@@ -110,6 +114,7 @@ class KnownRun : private QueueObserver {
   std::vector<RunReader*> readers_;
   bool is_paused_ = false;
   bool is_late_ = false;
+  bool is_abandoned_ = false;
   EventLoop::TimerId deadline_ = 0;
   std::chrono::system_clock::time_point created_;
   Clock::time_point asked_at_;

@@ -62,17 +62,23 @@ class AnswerAtEnd : public PendingAnswer {
 
 }  // namespace
 
-HttpResponse record_of(const KnownRun& run) {
+HttpResponse head_of(const KnownRun& run) {
   HttpResponse response;
-  if (run.failure()) {
-    response = to_response(problem_of(*run.failure()));
-  } else {
-    response.body = run.record();
-  }
   response.headers.emplace_back("Content-Location", path_of_run(run));
   response.headers.emplace_back("Wardcase-Run-State", run_state_name(run.state()));
   response.headers.emplace_back("traceparent", own_traceparent(run.terms().trace));
   return response;
+}
+
+HttpResponse record_of(const KnownRun& run) {
+  HttpResponse response = head_of(run);
+  if (!run.failure()) {
+    response.body = run.record();
+    return response;
+  }
+  HttpResponse problem = to_response(problem_of(*run.failure()));
+  problem.headers.insert(problem.headers.end(), response.headers.begin(), response.headers.end());
+  return problem;
 }
 
 void answer_at_end(KnownRun& run, RunReader::Bond bond, Exchange& exchange) {

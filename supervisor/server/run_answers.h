@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <vector>
+
 #include "supervisor/server/api_call.h"
 #include "supervisor/server/known_run.h"
 
@@ -9,6 +11,8 @@ namespace wardcase::supervisor {
 
 // What a run is told as.
 
+// What the head of each answer about it has.
+[[nodiscard]] HttpResponse head_of(const KnownRun& run);
 // Its record; what there is of it where it goes on, and a problem where it has none.
 [[nodiscard]] HttpResponse record_of(const KnownRun& run);
 // That of its end, once that is there.

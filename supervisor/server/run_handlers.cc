@@ -57,9 +57,7 @@ tl::expected<std::uint64_t, Problem> read_position(const HttpRequest& request) {
 
 void stream(const ApiCall& call, KnownRun& run, std::uint64_t after, RunReader::Bond bond,
             AnswerKind kind) {
-  HttpResponse head = record_of(run);
-  head.status = 200;
-  head.body.clear();
+  HttpResponse head = head_of(run);
   head.content_type = media_type_of(kind);
   call.exchange.stream(head, stream_events(run, after, bond, kind, call.exchange));
 }
@@ -87,22 +85,27 @@ void RunHandlers::begin(const ApiCall& call) {
   terms.trace = trace_id(call.request);
   terms.key = *std::move(key);
   const bool is_async = prefers_async(call.request);
-  terms.is_detached = asked->is_detached || is_async;
+  terms.is_detached = asked->is_detached;
   const auto run = make_run(*asked, call.request.body, std::move(terms));
   if (!run) return call.refuse(run.error());
-  if (is_async) return call.exchange.answer(accepted(**run));
+  if (is_async) {
+    (*run)->detach();
+    return call.exchange.answer(accepted(**run));
+  }
   if (*kind == AnswerKind::json) {
     return answer_at_end(**run, RunReader::Bond::waits, call.exchange);
   }
   stream(call, **run, 0, RunReader::Bond::reads, *kind);
 }
 
-// Under a key that was used before it is the run that was asked for then.
+// Under a key that was used before it is the run that was asked for then; but not one that was
+// stopped because its client was gone, who now comes again.
 tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
                                                        std::string_view body, RunTerms terms) {
   if (!terms.key.empty()) {
     terms.fingerprint = sha256(body);
-    KnownRun* const known = registry_.find_key(terms.key, terms.owner);
+    KnownRun* known = registry_.find_key(terms.key, terms.owner);
+    if (known != nullptr && known->is_abandoned()) known = nullptr;
     if (known != nullptr && known->terms().fingerprint == terms.fingerprint) return known;
     if (known != nullptr) {
       return tl::unexpected(Problem{

@@ -90,7 +90,8 @@ void RunRegistry::forget_old_ones() {
     const KnownRun& run = *gone.mapped();
     ended_bytes_ -= run.log().bytes();
     by_id_.erase(run.id());
-    if (!run.terms().key.empty()) by_key_.erase({run.terms().owner, run.terms().key});
+    const auto key = by_key_.find({run.terms().owner, run.terms().key});
+    if (key != by_key_.end() && key->second == gone.key()) by_key_.erase(key);
     ended_.erase(oldest);
   }
   if (ended_.empty()) return;

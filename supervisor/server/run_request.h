@@ -26,6 +26,7 @@ struct RunRequest {
   };
   // null in it: no limit.
   using Limit = std::optional<std::optional<std::uint64_t>>;
+  using Limits = std::array<Limit, policies::kLimitCount>;
 
   std::optional<std::string> language;  // with `code`
   std::optional<std::string> code;
@@ -36,7 +37,7 @@ struct RunRequest {
   std::vector<File> files;
   std::string cwd = "/box";
   std::optional<std::string> policy;
-  std::array<Limit, policies::kLimitCount> limits;
+  Limits limits;
   std::optional<policies::Network> network;
   bool merge_stderr = false;
   OutputForm form = OutputForm::text;

@@ -9,6 +9,7 @@
 
 #include "supervisor/run/record_parts.h"
 #include "supervisor/run/version.h"
+#include "supervisor/server/openapi_text.h"
 
 namespace wardcase::supervisor {
 
@@ -51,6 +52,12 @@ void ServiceHandlers::version(const ApiCall& call) {
                                  {"version", json::string_view(kVersion.data(), kVersion.size())},
                                  {"api", "v1"},
                                  {"architecture", static_cast<const char*>(system.machine)}}));
+}
+
+void ServiceHandlers::openapi(const ApiCall& call) {
+  HttpResponse response;
+  response.body = openapi_text();
+  call.exchange.answer(response);
 }
 
 }  // namespace wardcase::supervisor

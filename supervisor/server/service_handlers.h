@@ -15,6 +15,7 @@ class ServiceHandlers {
   static void live(const ApiCall& call);
   void ready(const ApiCall& call) const;
   static void version(const ApiCall& call);
+  static void openapi(const ApiCall& call);
 
   void begin_drain() { is_draining_ = true; }
 

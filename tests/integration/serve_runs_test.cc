@@ -74,7 +74,7 @@ TEST_P(ServeRuns, TheListHasStateAndStatusOfEach) {
   EXPECT_EQ(list.text("runs.0.state"), "ended");
   EXPECT_EQ(list.text("runs.1.state"), "running");
   EXPECT_EQ(list.text("runs.2.state"), "queued");
-  EXPECT_EQ(list.number("runs.2.owner"), static_cast<std::int64_t>(uid_of(caller())));
+  EXPECT_EQ(list.number("runs.2.owner"), static_cast<std::int64_t>(::geteuid()));
   EXPECT_EQ("/v1/runs/" + list.text("runs.2.id"), waiting);
   const HttpAnswer queued = client.get(waiting);
   EXPECT_EQ(queued.json().status(), "running");
@@ -166,6 +166,18 @@ TEST_P(ServeRuns, WhoAsksAgainUnderAKeyWaitsForTheSameRun) {
   const Record record = second.receive().json();
   EXPECT_EQ(record.status(), "exited") << record;
   EXPECT_EQ(service.client().get("/v1/runs").json().text("runs.0.id"), record.text("id"));
+}
+
+TEST_P(ServeRuns, WhoWasCutOffRunsItAnewUnderTheSameKey) {
+  const Service service = start();
+  HttpClient client = service.client();
+  const std::string body = code_body("bash", "echo up; sleep 1; echo done");
+  ASSERT_TRUE(client.send(run_request(body, "Idempotency-Key: k\r\n")));
+  ASSERT_TRUE(comes_to_run("sleep"));
+  client.hang_up();
+  EXPECT_TRUE(comes_to_end("sleep"));
+  const Record record = service.client().post("/v1/runs", body, "Idempotency-Key: k\r\n").json();
+  EXPECT_EQ(record.out(), "up\ndone\n") << record;
 }
 
 TEST_P(ServeRuns, ATraceOfTheClientsGoesOnInTheAnswer) {

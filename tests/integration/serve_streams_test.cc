@@ -207,6 +207,18 @@ TEST_P(ServeStreams, ASignalEndsStreamsWithTheirLastEvents) {
   EXPECT_EQ(service.stop().exit_code, 0);
 }
 
+TEST_P(ServeStreams, AStreamWithoutNewsTellsThatItIsThere) {
+  const Service service = start();
+  HttpClient lines = service.client();
+  HttpClient server_sent = service.client();
+  begin_stream(lines, R"({"argv": ["sleep", "60"]})");
+  begin_stream(server_sent, R"({"argv": ["sleep", "60"]})", kServerSent);
+  (void)lines.next_line();
+  for (int i = 0; i < 3; ++i) (void)server_sent.next_line();
+  EXPECT_EQ(lines.next_line(), "{\"type\":\"ping\"}\n");
+  EXPECT_EQ(server_sent.next_line(), ": ping\n");
+}
+
 // curl --http1.0, and others that know no chunks.
 TEST_P(ServeStreams, AnOldClientReadsUntilTheConnectionEnds) {
   const Service service = start();
