@@ -74,18 +74,17 @@ void RunRegistry::on_ended(std::uint64_t order, const RunRecord* record) {
   if (record != nullptr) told_(*record);
 }
 
-bool RunRegistry::has_too_much() const {
-  if (ended_.empty()) return false;
+bool RunRegistry::has_to_go(const KnownRun& oldest) const {
   return ended_.size() > most_.kept || ended_bytes_ > most_.bytes ||
-         runs_.at(ended_.front())->ended_at() + most_.age <= Clock::now();
+         oldest.ended_at() + most_.age <= Clock::now();
 }
 
 void RunRegistry::forget_old_ones() {
   timer_ = 0;
-  while (has_too_much()) {
+  while (true) {
     const auto oldest = std::ranges::find_if(
         ended_, [this](std::uint64_t order) { return !runs_.at(order)->has_readers(); });
-    if (oldest == ended_.end()) break;
+    if (oldest == ended_.end() || !has_to_go(*runs_.at(*oldest))) break;
     const auto gone = runs_.extract(*oldest);
     const KnownRun& run = *gone.mapped();
     ended_bytes_ -= run.log().bytes();

@@ -63,7 +63,7 @@ class RunRegistry {
   void index(std::uint64_t order);
   void on_ended(std::uint64_t order, const RunRecord* record);
   void forget_old_ones();
-  [[nodiscard]] bool has_too_much() const;
+  [[nodiscard]] bool has_to_go(const KnownRun& oldest) const;
 
   EventLoop& loop_;
   RunQueue& queue_;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,25 @@ TEST_F(RunRegistryTest, OfThoseThatHaveEndedTheOldestGoesWhichNobodyReads) {
   EXPECT_EQ(registry.find("b", kRoot), nullptr);
   EXPECT_EQ(registry.find("c", kRoot), nullptr);
   EXPECT_NE(registry.find("d", kRoot), nullptr);
+}
+
+TEST_F(RunRegistryTest, OneThatIsReadForLongKeepsNoOther) {
+  RunRegistry brief(loop, queue, {.kept = 9, .bytes = 1 << 20, .age = 500ms});
+  const auto begin_and_end = [&](const std::string& id) {
+    Job job;
+    job.spec.id = id;
+    KnownRun* const run = brief.begin(std::move(job), 1, {});
+    end(id);
+    return run;
+  };
+  KnownRun* const old = begin_and_end("a");
+  ASSERT_NE(old, nullptr);
+  RunReader reader(*old, 0, Bond::none, [] {});
+  std::this_thread::sleep_for(600ms);
+  ASSERT_NE(begin_and_end("b"), nullptr);
+  turn();
+  EXPECT_NE(brief.find("a", kRoot), nullptr);
+  EXPECT_NE(brief.find("b", kRoot), nullptr) << "it is not old yet";
 }
 
 TEST_F(RunRegistryTest, WhatIsKeptOfThemHasABound) {
