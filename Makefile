@@ -77,7 +77,7 @@ agent := $(filter-out $(supervisor),$(call objects,supervisor/agent/*.cc))
 workers := $(sort $(wildcard supervisor/agent/workers/*))
 main := $(out)/obj/supervisor/cli/main.o
 server_main := $(out)/obj/supervisor/server/main.o
-server := $(filter-out $(server_main),$(call objects,supervisor/server/*.cc))
+server := $(filter-out $(server_main),$(call objects,supervisor/server/*.cc)) $(out)/obj/supervisor/server/openapi_text.o
 cli := $(filter-out $(main),$(call objects,supervisor/cli/*.cc))
 support := $(call objects,tests/support/*.cc)
 unit := $(call objects,$(shell find tests/unit -name '*_test.cc' 2>/dev/null))
@@ -91,7 +91,7 @@ fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc leased_user.cc state_lock.cc subordinate_ids.cc) \
   supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) supervisor/languages/box_names.cc \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
-  $(addprefix supervisor/server/,http_codec.cc json_members.cc problem.cc run_request.cc))
+  $(addprefix supervisor/server/,http_codec.cc json_members.cc problem.cc request_field.cc request_target.cc request_terms.cc run_request.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))
@@ -176,6 +176,13 @@ $(out)/obj/supervisor/agent/worker_texts.o: $(out)/worker_texts.cc Makefile $(ou
 $(out)/hook_texts.cc: $(hooks) packaging/embed-hooks $(out)/sources
 	@packaging/embed-hooks $(hooks) >$@
 $(out)/obj/supervisor/languages/hook_texts.o: $(out)/hook_texts.cc Makefile $(out)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX  )$(compile) -c -o $@ $<
+
+# What the service answers, described.
+$(out)/openapi_text.cc: supervisor/server/openapi.json packaging/embed-openapi
+	@packaging/embed-openapi $< >$@
+$(out)/obj/supervisor/server/openapi_text.o: $(out)/openapi_text.cc Makefile $(out)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX  )$(compile) -c -o $@ $<
 

@@ -89,6 +89,23 @@ void tell_failure(PartFailure failure, RunRecord& record) {
   record.traceback = std::move(failure.traceback);
 }
 
+RunRecord JobRun::record_so_far() const {
+  RunRecord record;
+  if (phase_ == Phase::running) {
+    record = run_.record_so_far();
+    run_.tell_output(record);
+  } else {
+    record.id = job_.spec.id;
+    record.language = job_.spec.language;
+    record.limits = job_.spec.limits;
+  }
+  record.status = RunStatus::running;
+  record.setup = preparing_;
+  record.compile = notes_.compile;
+  record.install = notes_.install;
+  return record;
+}
+
 void JobRun::on_start(std::string_view run_id) { observer_->on_start(run_id); }
 
 void JobRun::on_output(Stream stream, std::string_view bytes) {

@@ -33,6 +33,8 @@ class JobRun : private RunObserver {
     return run_.is_waiting_for_input();
   }
   [[nodiscard]] std::uint64_t input_bytes() const { return run_.input_bytes(); }
+  // Before on_end: what would be its record if control was handed back now (`running`).
+  [[nodiscard]] RunRecord record_so_far() const;
 
  private:
   enum class Phase { waiting, preparing, running, over };

@@ -40,6 +40,7 @@ struct Named {
 tl::expected<Named, ProgramFailure> choose(const ProgramSource& source,
                                            const Configuration& configuration,
                                            const policies::Language* language) {
+  if (source.prelude_text) return Named{"prelude", "prelude"};
   if (source.prelude) return Named{*source.prelude, "--prelude " + *source.prelude};
   for (const auto& [prelude, origin] : configuration.policy.preludes) {
     const policies::Language* const meant = configuration.languages.find(prelude.name);
@@ -64,7 +65,8 @@ tl::expected<std::optional<Prelude>, ProgramFailure> open_prelude(
     return refuse(named->what + ": " + program + " can't have one, only those in " +
                   languages_with_preludes(configuration.languages) + "; leave it out");
   }
-  auto content = open_program(named->path);
+  auto content =
+      source.prelude_text ? text_in_memory(*source.prelude_text) : open_program(named->path);
   if (!content) {
     return refuse(named->what + ": " + std::move(content).error().message());
   }

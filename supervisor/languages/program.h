@@ -38,7 +38,8 @@ struct ProgramSource {
   std::optional<std::string> language;     // name or alias; code and standard_input need one
   std::optional<std::string> interpreter;  // its path in the box, in place of the language's own
   RequirementSource requirements;
-  std::optional<std::string> prelude;  // a host path, opened with the caller's rights
+  std::optional<std::string> prelude;       // a host path, opened with the caller's rights
+  std::optional<std::string> prelude_text;  // or the prelude itself
   Validation validation = Validation::none;
 };
 

@@ -29,6 +29,8 @@ sys::Result<std::string> place_source(const CheckOrder& order, RunSpec& spec) {
   const bool is_taken = std::ranges::any_of(
       spec.mounts, [](const policies::Mount& mount) { return mount.target == "/box"; });
   const std::string path = (is_taken ? "/run/wardcase/" : "/box/") + order.source.name;
+  // Among the files that are shared it may be already.
+  std::erase_if(spec.files, [&](const PlacedFile& file) { return file.path == path; });
   spec.files.push_back({path, std::move(content), 0644});
   if (is_taken) return path;
   spec.cwd = "/box";

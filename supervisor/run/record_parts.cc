@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::uint64_t kMillicpus = 1000;  // of one processor
 
+}  // namespace
+
 // Processors are told as people count them: 2, 1.5.
 json::value limit_value(const policies::LimitRow& row, std::optional<std::uint64_t> value) {
   if (!value || row.unit != policies::Unit::millicpus) return number_or_null(value);
   if (*value % kMillicpus == 0) return *value / kMillicpus;
   return static_cast<double>(*value) / static_cast<double>(kMillicpus);
 }
-
-}  // namespace
 
 json::string to_json_text(std::string_view bytes) { return json::string(to_utf8(bytes)); }
 

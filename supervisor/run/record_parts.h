@@ -18,6 +18,9 @@ namespace wardcase::supervisor {
 [[nodiscard]] boost::json::string to_json_text(std::string_view bytes);
 [[nodiscard]] boost::json::array to_json_texts(const std::vector<std::string>& values);
 [[nodiscard]] boost::json::value number_or_null(const std::optional<std::uint64_t>& value);
+// As the record has it under limits: null where there is none.
+[[nodiscard]] boost::json::value limit_value(const policies::LimitRow& row,
+                                             std::optional<std::uint64_t> value);
 
 // limits and enforced_by.
 void add_limits(boost::json::object& object, const RunRecord& record);

@@ -52,6 +52,7 @@ std::uint64_t Run::input_bytes() const {
 sandbox::ProcessTree Run::processes() const { return impl_->tree(); }
 pid_t Run::init() const { return impl_->box.init; }
 const RunRecord& Run::record_so_far() const { return impl_->record; }
+void Run::tell_output(RunRecord& record) const { impl_->transcript.tell(record); }
 
 BoxUser Run::user() const {
   const sandbox::BoxIds& ids = impl_->made.request.ids;

@@ -119,6 +119,8 @@ class Run {
   [[nodiscard]] BoxUser user() const;
   // The limits and their enforcement as they are in force.
   [[nodiscard]] const RunRecord& record_so_far() const;
+  // What was printed so far, into the record's fields of it.
+  void tell_output(RunRecord& record) const;
 
  private:
   struct Impl;

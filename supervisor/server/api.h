@@ -2,42 +2,30 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-
-#include "supervisor/run/host.h"
-#include "supervisor/server/connection.h"
+#include "supervisor/server/exchange.h"
+#include "supervisor/server/host_handlers.h"
 #include "supervisor/server/http_codec.h"
-#include "supervisor/server/readiness.h"
-#include "supervisor/server/run_queue.h"
+#include "supervisor/server/run_handlers.h"
+#include "supervisor/server/service_handlers.h"
 
 namespace wardcase::supervisor {
 
-// What each path answers.
+// What each path answers: one table of routes, whose handlers stand in files of their own.
 class Api {
  public:
-  using Answer = std::function<void(const HttpResponse&)>;
+  Api(EventLoop& loop, const Host& host, RunRegistry& registry, RunQueue& queue,
+      Readiness& readiness)
+      : service_(readiness), runs_(host, registry, queue), host_(loop, host) {}
 
-  Api(const Host& host, RunQueue& queue, Readiness& readiness)
-      : host_(host), queue_(queue), readiness_(readiness) {}
-
-  // Calls `answer` once: at once, or, where a ticket is returned, when that run is over.
-  // Its bearer may abandon the ticket in the queue; then there is no answer.
-  [[nodiscard]] std::optional<RunQueue::Ticket> handle(const HttpRequest& request,
-                                                       Transport transport, const Answer& answer);
+  // Has the request answered, at once or later.
+  void handle(const HttpRequest& request, Exchange& exchange);
   // No run begins any more.
-  void begin_drain() { is_draining_ = true; }
+  void begin_drain();
 
  private:
-  [[nodiscard]] std::optional<RunQueue::Ticket> run(const HttpRequest& request,
-                                                    const Answer& answer);
-  [[nodiscard]] HttpResponse ready() const;
-
-  const Host& host_;
-  RunQueue& queue_;
-  Readiness& readiness_;
-  bool is_draining_ = false;
+  ServiceHandlers service_;
+  RunHandlers runs_;
+  HostHandlers host_;
 };
 
 }  // namespace wardcase::supervisor

@@ -3,7 +3,9 @@
 // A connection is in one phase, and each phase has the events it waits for and the time
 // after which it is over: idle, head, body (the client's), answering (ours), writing, and
 // lingering: closing a socket while the client still sends would take our answer from it, so
-// what comes is read and dropped for a while.
+// what comes is read and dropped for a while. A stream goes to and fro between writing and
+// answering: what it has next is asked for when what was sent has been taken, so that it
+// never holds more than a piece.
 #include "supervisor/server/connection.h"
 
 #include <sys/epoll.h>
@@ -22,13 +24,24 @@ namespace {
 
 constexpr std::size_t kChunk = 64 << 10;
 
+Peer peer_of(int socket, Transport transport) {
+  Peer peer = {transport, std::nullopt};
+  if (transport != Transport::unix_socket) return peer;
+  ucred credentials = {};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
+    peer.uid = credentials.uid;
+  }
+  return peer;
+}
+
 }  // namespace
 
 Connection::Connection(EventLoop& loop, sys::UniqueFd socket, Transport transport,
                        const ConnectionRules& rules, ConnectionOwner& owner)
     : loop_(loop),
       socket_(std::move(socket)),
-      transport_(transport),
+      peer_(peer_of(socket_.get(), transport)),
       rules_(rules),
       owner_(owner),
       reader_(rules.most),
@@ -51,7 +64,7 @@ sys::Status Connection::open() {
 std::uint32_t Connection::wanted_events() const {
   switch (phase_) {
     case Phase::answering:
-      return transport_ == Transport::tcp ? std::uint32_t{EPOLLRDHUP} : 0;
+      return peer_.transport == Transport::tcp ? std::uint32_t{EPOLLRDHUP} : 0;
     case Phase::writing:
       return EPOLLOUT;
     default:
@@ -90,6 +103,7 @@ void Connection::close() {
   enter(Phase::closed);
   loop_.forget(socket_.get());
   socket_.reset();
+  drop_answer();
   owner_.on_closed(*this);
 }
 
@@ -148,18 +162,74 @@ void Connection::read_requests() {
   HttpRequest request = reader_.take();
   reader_ = RequestReader(rules_.most);
   keeps_alive_ = request.keep_alive;
+  takes_chunks_ = request.takes_chunks;
   omits_body_ = request.method == "HEAD";
   enter(Phase::answering);
   if (phase_ == Phase::answering) owner_.on_request(*this, std::move(request));
 }
 
+// Both may end a run, which may have us called again.
+void Connection::drop_answer() {
+  const auto pending = std::move(pending_);
+  const auto body = std::move(body_);
+}
+
+void Connection::hold(std::unique_ptr<PendingAnswer> pending) {
+  if (phase_ == Phase::answering) pending_ = std::move(pending);
+}
+
 void Connection::answer(const HttpResponse& response) {
   if (phase_ != Phase::answering) return;  // the client has gone meanwhile
-  const bool is_last = is_last_ || !keeps_alive_;
-  output_ = response_head(response, is_last ? Afterwards::close : Afterwards::keep_open);
+  drop_answer();
+  is_last_ = is_last_ || !keeps_alive_;
+  output_ = response_head(response, is_last_ ? Afterwards::close : Afterwards::keep_open);
   if (!omits_body_) output_ += response.body;
-  is_last_ = is_last;
   begin_writing();
+  owner_.on_answer();
+}
+
+void Connection::stream(const HttpResponse& head, std::unique_ptr<BodySource> body) {
+  if (phase_ != Phase::answering) return;
+  is_last_ = is_last_ || !keeps_alive_ || !takes_chunks_;
+  output_ = response_head(head, is_last_ ? Afterwards::close : Afterwards::keep_open,
+                          takes_chunks_ ? Framing::chunks : Framing::connection);
+  if (!omits_body_) body_ = std::move(body);
+  begin_writing();
+}
+
+void Connection::wake() {
+  if (is_woken_) return;
+  is_woken_ = true;
+  loop_.post([this] {  // what comes in one turn goes in one piece
+    is_woken_ = false;
+    if (body_ != nullptr && phase_ == Phase::answering) write_more_of_body();
+  });
+}
+
+void Connection::write_more_of_body() {
+  std::string parts;
+  auto state = BodySource::State::more;
+  while (state == BodySource::State::more && parts.size() < kChunk) state = body_->read(parts);
+  if (!parts.empty()) output_ += takes_chunks_ ? chunk_of(parts) : parts;
+  if (state == BodySource::State::over) {
+    if (takes_chunks_) output_ += chunk_of("");
+    body_.reset();
+  }
+  if (state == BodySource::State::over && output_.empty()) return after_answer();
+  if (output_.empty()) return wait_for_body();
+  begin_writing();
+  owner_.on_answer();
+}
+
+void Connection::wait_for_body() {
+  enter(Phase::answering);
+  if (phase_ != Phase::answering) return;
+  timer_ = loop_.at(Clock::now() + rules_.silence, [this] {
+    timer_ = 0;
+    const std::string heartbeat = body_->heartbeat();
+    output_ = takes_chunks_ ? chunk_of(heartbeat) : heartbeat;
+    begin_writing();
+  });
 }
 
 void Connection::refuse(const HttpResponse& response) {
@@ -187,14 +257,18 @@ void Connection::write_some() {
   if (sent < 0 && errno == EAGAIN) return;
   if (sent < 0) return close();
   written_ += static_cast<std::size_t>(sent);
-  if (written_ == output_.size()) return after_answer();
-  if (Clock::now() > answer_began_ + rules_.answer) return close();
+  if (written_ == output_.size()) {
+    output_ = std::string();  // what a long answer took is given back
+    if (body_ == nullptr) return after_answer();
+    enter(Phase::answering);
+    return wake();  // the loop turns between two pieces
+  }
+  if (body_ == nullptr && Clock::now() > answer_began_ + rules_.answer) return close();
   loop_.cancel(timer_);
   timer_ = loop_.at(Clock::now() + rules_.stalled, [this] { on_late(); });
 }
 
 void Connection::after_answer() {
-  output_ = std::string();  // what a long answer took is given back
   written_ = 0;
   if (!is_last_) {
     enter(Phase::idle);

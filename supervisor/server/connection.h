@@ -4,17 +4,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "sandbox/sys/unique_fd.h"
 #include "supervisor/run/event_loop.h"
+#include "supervisor/server/exchange.h"
 #include "supervisor/server/http_codec.h"
 
 namespace wardcase::supervisor {
 
 class Connection;
-
-enum class Transport : std::uint8_t { unix_socket, tcp };
 
 // Whoever answers. Called on the loop's thread; a call may use any method of the
 // connection except its destructor.
@@ -27,8 +27,9 @@ class ConnectionOwner {
 
   // To be answered by answer(), now or later. None other comes before that.
   virtual void on_request(Connection& connection, HttpRequest request) = 0;
-  // It holds more of a request than before.
+  // It holds more of a request, or of an answer, than before.
   virtual void on_growth() = 0;
+  virtual void on_answer() = 0;
   // The last of all. A request that was not answered yet needs no answer any more.
   virtual void on_closed(Connection& connection) = 0;
 };
@@ -40,30 +41,32 @@ struct ConnectionRules {
   std::chrono::milliseconds header{10'000};   // from the first byte of a request to its body
   std::chrono::milliseconds body{60'000};     // from there to its end
   std::chrono::milliseconds stalled{30'000};  // nothing of an answer is taken
-  std::chrono::milliseconds answer{600'000};  // all of an answer
+  std::chrono::milliseconds answer{600'000};  // all of an answer that is not a stream
+  std::chrono::milliseconds silence{15'000};  // of a stream, until it tells that it is there
   std::chrono::milliseconds linger{2'000};    // what still comes from a client that is refused
 };
 
 // One client: reads its requests in their order, one at a time, and writes the answers. It
 // reads nothing while a request is being answered, so that what it holds is bounded.
-class Connection {
+class Connection : public Exchange {
  public:
   Connection(EventLoop& loop, sys::UniqueFd socket, Transport transport,
              const ConnectionRules& rules, ConnectionOwner& owner);
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  ~Connection();
+  ~Connection() override;
 
   [[nodiscard]] sys::Status open();
 
-  void answer(const HttpResponse& response);
+  [[nodiscard]] const Peer& peer() const override { return peer_; }
+  void answer(const HttpResponse& response) override;
+  void stream(const HttpResponse& head, std::unique_ptr<BodySource> body) override;
+  void wake() override;
+  void hold(std::unique_ptr<PendingAnswer> pending) override;
   // An answer to whatever comes; nothing else is read.
   void refuse(const HttpResponse& response);
   // The answer that is due next is the last one.
   void finish_after_answer() { is_last_ = true; }
   void close();
 
-  [[nodiscard]] Transport transport() const { return transport_; }
   // Nothing of a request is here, and no answer is due or under way.
   [[nodiscard]] bool is_idle() const { return phase_ == Phase::idle; }
   // A part of a request is here.
@@ -86,6 +89,9 @@ class Connection {
   void enter(Phase phase);
   void begin_writing();
   void write_some();
+  void write_more_of_body();
+  void wait_for_body();
+  void drop_answer();
   void after_answer();
   void discard();
   void on_late();
@@ -94,7 +100,7 @@ class Connection {
 
   EventLoop& loop_;
   sys::UniqueFd socket_;
-  Transport transport_;
+  Peer peer_;
   const ConnectionRules& rules_;
   ConnectionOwner& owner_;
   RequestReader reader_;
@@ -103,7 +109,11 @@ class Connection {
   std::string output_;
   std::size_t written_ = 0;
   Clock::time_point answer_began_;
+  std::unique_ptr<PendingAnswer> pending_;
+  std::unique_ptr<BodySource> body_;  // of a stream, until its end
+  bool is_woken_ = false;
   bool keeps_alive_ = true;
+  bool takes_chunks_ = true;
   bool omits_body_ = false;  // of HEAD
   bool is_last_ = false;
   Clock::time_point idle_since_;

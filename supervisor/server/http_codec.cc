@@ -5,6 +5,7 @@
 #include "supervisor/server/http_codec.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -16,6 +17,7 @@
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/optional/optional.hpp>
+#include <charconv>
 #include <string>
 
 namespace wardcase::supervisor {
@@ -158,6 +160,7 @@ void RequestReader::keep_head() {
   request.method = to_string(head.method_string());
   request.target = to_string(head.target());
   request.keep_alive = head.keep_alive();
+  request.takes_chunks = head.version() == kHttp11;
   for (const auto& field : head) {
     request.headers.emplace_back(lower_case(field.name_string()), to_string(field.value()));
   }
@@ -168,13 +171,22 @@ HttpRequest RequestReader::take() {
   return std::move(parser_->request);
 }
 
-std::string response_head(const HttpResponse& response, Afterwards afterwards) {
+std::string chunk_of(std::string_view part) {
+  std::array<char, 2 * sizeof(std::size_t)> digits;
+  const auto written =
+      std::to_chars(digits.data(), digits.data() + digits.size(), part.size(), /*base=*/16);
+  std::string chunk(digits.data(), written.ptr);
+  return chunk.append("\r\n").append(part).append("\r\n");
+}
+
+std::string response_head(const HttpResponse& response, Afterwards afterwards, Framing framing) {
   http::response<http::empty_body> message;
   message.version(kHttp11);
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::server, beast::string_view(kServer.data(), kServer.size()));
   message.set(http::field::content_type, response.content_type);
-  message.content_length(response.body.size());
+  if (framing == Framing::length) message.content_length(response.body.size());
+  if (framing == Framing::chunks) message.chunked(true);
   message.set(http::field::cache_control, "no-store");
   for (const auto& [name, value] : response.headers) {
     // What stands behind a line end would be a header of its own.
@@ -183,7 +195,8 @@ std::string response_head(const HttpResponse& response, Afterwards afterwards) {
   if (afterwards == Afterwards::close) message.set(http::field::connection, "close");
   std::string text;
   http::response_serializer<http::empty_body> serializer(message);
-  while (!serializer.is_done()) {
+  serializer.split(true);  // else a last chunk comes with it
+  while (!serializer.is_header_done()) {
     beast::error_code error;
     std::size_t size = 0;
     serializer.next(error, [&](beast::error_code&, const auto& buffers) {

@@ -19,7 +19,8 @@ struct HttpRequest {
   std::string target;
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
-  bool keep_alive = true;  // the client would send another one behind it
+  bool keep_alive = true;    // the client would send another one behind it
+  bool takes_chunks = true;  // of an answer whose length is not known
 
   // Of the first header of that name (in lower case); nullptr: there is none.
   [[nodiscard]] const std::string* header(std::string_view name) const;
@@ -83,8 +84,16 @@ class RequestReader {
 // Behind it nothing more is sent on the connection, or there may be.
 enum class Afterwards : std::uint8_t { close, keep_open };
 
+// How the client knows the end of the body: by its length, by the last chunk, or by that of the
+// connection.
+enum class Framing : std::uint8_t { length, chunks, connection };
+
 // All but the body.
-[[nodiscard]] std::string response_head(const HttpResponse& response, Afterwards afterwards);
+[[nodiscard]] std::string response_head(const HttpResponse& response, Afterwards afterwards,
+                                        Framing framing = Framing::length);
+
+// A part of a body in chunks; "" is the last one.
+[[nodiscard]] std::string chunk_of(std::string_view part);
 
 // What a client that expects it is told before it sends its body.
 inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -6,6 +6,7 @@
 //
 //   wardcase-server serve OPTIONS                  see serve.h
 //   wardcase-server session-new OPTIONS            see session_new.h
+//   wardcase-server languages | doctor OPTIONS     for the service: as wardcase's own
 //   wardcase-server scope SOCKET PID               see user_manager.h
 //   wardcase-server make-ids USER [FIRST COUNT]    as root: see id_pools.h
 //   wardcase-server drop-ids USER
@@ -19,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/cli/doctor.h"
+#include "supervisor/cli/languages_command.h"
 #include "supervisor/cli/process_start.h"
 #include "supervisor/server/id_pools.h"
 #include "supervisor/server/name_resolver.h"
@@ -89,6 +92,12 @@ int session_new(Words words) {
   return wardcase::supervisor::session_new(std::vector<std::string>(words.begin(), words.end()));
 }
 
+int report(std::string_view verb, Words words) {
+  const std::vector<std::string> options(words.begin(), words.end());
+  if (verb == "doctor") return wardcase::supervisor::doctor_command(options);
+  return wardcase::supervisor::languages_command(options);
+}
+
 int tell(std::string_view what, const Status& done) {
   if (done) return 0;
   std::cout << what << ": " << done.error().message() << '\n';
@@ -103,6 +112,7 @@ int main(int argc, char** argv) {
   const Words words = argc > 2 ? all.subspan(2) : Words();
   if (verb == "serve") return serve(words);
   if (verb == "session-new") return session_new(words);
+  if (verb == "languages" || verb == "doctor") return report(verb, words);
   if (verb == "scope" && words.size() == 2) return tell(verb, start_scope(words));
   if (verb == "make-ids" && (words.size() == 1 || words.size() == 3)) {
     return tell(verb, make_ids(words));

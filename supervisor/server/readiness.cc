@@ -37,11 +37,14 @@ void Readiness::rehearse() {
   if (!settled) return conclude(settled.error().detail);
   if (settled->refusal) return conclude(settled->refusal->error);
   settled->job.spec.rehearsal = true;
-  rehearsal_ = start_(std::move(settled->job), [this](const RunRecord& record) {
-    // The run's own call is still under way: what it is made of goes in the next turn.
-    loop_.post([over = std::exchange(rehearsal_, nullptr)] {});
-    conclude(record.status == RunStatus::exited ? "" : record.error);
-  });
+  RunObserver& observer = *this;
+  rehearsal_ = start_(std::move(settled->job), observer);
+}
+
+void Readiness::on_end(const RunRecord& record) {
+  // The run's own call is still under way: what it is made of goes in the next turn.
+  loop_.post([over = std::exchange(rehearsal_, nullptr)] {});
+  conclude(record.status == RunStatus::exited ? "" : record.error);
 }
 
 void Readiness::conclude(std::string why_not) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host.h"
@@ -14,12 +15,10 @@ namespace wardcase::supervisor {
 
 // Whether this host can run anything by its default policy: a rehearsal of a run tells. It
 // is made at the start, and again while it fails.
-class Readiness {
+class Readiness : private RunObserver {
  public:
   Readiness(EventLoop& loop, Host& host, StartRun start);
-  Readiness(const Readiness&) = delete;
-  Readiness& operator=(const Readiness&) = delete;
-  ~Readiness();
+  ~Readiness() override;
 
   // Begins; `known` is called once, in a later turn, when the first answer is there.
   void look(std::function<void()> known);
@@ -31,6 +30,9 @@ class Readiness {
  private:
   void rehearse();
   void conclude(std::string why_not);
+  void on_start(std::string_view) override {}
+  void on_output(Stream, std::string_view) override {}
+  void on_end(const RunRecord& record) override;
 
   EventLoop& loop_;
   Host& host_;

@@ -14,6 +14,7 @@
 #include "supervisor/config/allowed_calls.h"
 #include "supervisor/config/config.h"
 #include "supervisor/config/run_settings.h"
+#include "supervisor/languages/artifacts.h"
 #include "supervisor/languages/program.h"
 #include "supervisor/languages/program_file.h"
 #include "supervisor/run/encoding_fallback.h"
@@ -188,7 +189,17 @@ ProgramSource source_of(const RunRequest& request) {
   source.text = request.code.value_or("");
   source.arguments = request.code ? request.arguments : request.argv;
   source.language = request.language;
+  source.requirements.words = request.requirements;
+  source.prelude_text = request.prelude;
+  if (request.is_validated) source.validation = Validation::first;
   return source;
+}
+
+// What is wrong is said of what the command line has in its place.
+std::string field_of(const ProgramFailure& failure, const RunRequest& request) {
+  if (failure.error.starts_with("requirement")) return "requirements";
+  if (failure.error.starts_with("prelude: ")) return "prelude";
+  return request.language ? "language" : "";
 }
 
 Settled settle_program(const RunRequest& request, const Configuration& configuration,
@@ -197,18 +208,36 @@ Settled settle_program(const RunRequest& request, const Configuration& configura
   variables.insert(variables.end(), request.environment.begin(), request.environment.end());
   const auto filled = fill_program(source_of(request), configuration, variables,
                                    static_cast<unsigned>(host.cpus().size()), run.job);
-  if (filled) return {};
+  if (filled) {
+    run.job.parts.push_back(make_artifacts_part(std::nullopt));
+    return {};
+  }
   if (is_shortage(filled.error().code)) {
     return broken({filled.error().code, "make the program's file"});
   }
   if (filled.error().status == RunStatus::invalid_request) {
-    return refuse(400, "invalid_field", request.language ? "language" : "", filled.error().error);
+    return refuse(400, "invalid_field", field_of(filled.error(), request), filled.error().error);
   }
   run.refusal = filled.error().record(run.job.spec);
   return {};
 }
 
 }  // namespace
+
+tl::expected<policies::Limits, Problem> limits_of_service(const Host& host) {
+  const RunRequest nothing;
+  Configuration configuration;
+  policies::Limits limits;
+  const auto settled = read_configuration(nothing, configuration).and_then([&] {
+    return settle_limits(nothing, configuration, host, limits);
+  });
+  if (!settled) return tl::unexpected(settled.error());
+  const auto cpus = static_cast<unsigned>(host.cpus().size());
+  if (auto resolved = limits.resolve(cpus, /*captured=*/true); !resolved) {
+    return broken(resolved.error());
+  }
+  return limits;
+}
 
 tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, const Host& host) {
   Configuration configuration;

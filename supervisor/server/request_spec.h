@@ -23,4 +23,7 @@ struct RequestedRun {
 [[nodiscard]] tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
                                                                  const Host& host);
 
+// The limits of a request that asks for none, with their maxima.
+[[nodiscard]] tl::expected<policies::Limits, Problem> limits_of_service(const Host& host);
+
 }  // namespace wardcase::supervisor

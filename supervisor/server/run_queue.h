@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -9,9 +11,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "supervisor/languages/job.h"
 #include "supervisor/run/event_loop.h"
+#include "supervisor/run/run.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {
@@ -24,64 +28,100 @@ class StartedRun {
   StartedRun& operator=(const StartedRun&) = delete;
   virtual ~StartedRun() = default;
   virtual void stop(int signal) = 0;  // a second time: without patience
+  // The program blocks once its pipes are full; what ends it does not wait.
+  virtual void set_paused(bool is_paused) = 0;
+  // What is known of it so far, and what it has printed.
+  [[nodiscard]] virtual RunRecord record_so_far() const = 0;
 };
 
-// Begins a run. `ended` is called once, never from within the call.
-using StartRun = std::function<std::unique_ptr<StartedRun>(
-    Job job, std::function<void(const RunRecord& record)> ended)>;
+// Begins a run, which `observer` outlives. Its on_end is never called from within the call.
+using StartRun = std::function<std::unique_ptr<StartedRun>(Job job, RunObserver& observer)>;
 
-// As many runs at a time as were allowed; others wait in their order.
+// Hears of a run that it has given to the queue.
+class QueueObserver {
+ public:
+  QueueObserver() = default;
+  QueueObserver(const QueueObserver&) = delete;
+  QueueObserver& operator=(const QueueObserver&) = delete;
+  virtual ~QueueObserver() = default;
+
+  // It waits no longer; also from within submit().
+  virtual void on_begun() = 0;
+  // As a RunObserver's.
+  virtual void on_start(std::string_view run_id) = 0;
+  virtual void on_output(Stream stream, std::string_view bytes) = 0;
+  // The last of all.
+  virtual void on_end(const RunRecord& record) = 0;
+  // In its place: it never began, as the queue was drained.
+  virtual void on_given_up() = 0;
+};
+
+// As many runs at a time as were allowed, and as were promised no more memory than there is;
+// others wait. Whose turn it is goes round among those who asked: the first run of one does not
+// wait for the thousand of another.
 class RunQueue {
  public:
   struct Most {
     std::size_t running = 2;
-    std::size_t waiting = 256;
+    std::size_t waiting = 1024;
     std::uint64_t waiting_bytes = 256 << 20;  // of what waits
+    std::optional<std::uint64_t> memory;      // promised to those that run, in all
   };
-  using Ticket = std::uint64_t;
-  // nullptr: it never began, as the queue was drained.
-  using Ended = std::function<void(const RunRecord* record)>;
+  using Ticket = std::uint64_t;  // 0 is none
+
+  struct Asked {
+    Job job;
+    uid_t owner = 0;
+    std::uint64_t bytes = 0;              // what the request holds while it waits
+    std::optional<std::uint64_t> memory;  // what it is promised; nullopt: as much as there is
+  };
 
   RunQueue(EventLoop& loop, Most most, StartRun start);
   RunQueue(const RunQueue&) = delete;
   RunQueue& operator=(const RunQueue&) = delete;
+  ~RunQueue();
 
-  // nullopt: the queue is full. `bytes`: what the request holds while it waits.
-  [[nodiscard]] std::optional<Ticket> submit(Job job, std::uint64_t bytes, Ended ended);
-  // Nobody waits for it any more: it is stopped, or never begins, and `ended` is not called.
-  void abandon(Ticket ticket);
+  // `observer` outlives the run. nullopt: the queue is full.
+  [[nodiscard]] std::optional<Ticket> submit(Asked asked, QueueObserver& observer);
+  // One that runs is stopped. True: it waited, and never begins; its observer hears no more.
+  bool stop(Ticket ticket, int signal);
+  void set_paused(Ticket ticket, bool is_paused);
+  // nullopt: it does not run.
+  [[nodiscard]] std::optional<RunRecord> record_so_far(Ticket ticket) const;
   // Ends all: who waits never begins, who runs is stopped; again: without patience.
   void drain(int signal);
 
+  [[nodiscard]] const Most& most() const { return most_; }
   [[nodiscard]] std::size_t running() const { return running_.size(); }
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
   // Called whenever one of the two has changed.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
 
  private:
   struct Waiting {
     Ticket ticket;
-    Job job;
-    std::uint64_t bytes;
-    Ended ended;
+    Asked asked;
+    QueueObserver* observer;
     Clock::time_point since;
   };
-  struct Running {
-    std::unique_ptr<StartedRun> run;
-    Ended ended;  // empty: abandoned
-    Clock::duration queued;
-  };
+  class Running;
 
+  [[nodiscard]] std::uint64_t promise_of(const Asked& asked) const;
+  [[nodiscard]] bool has_room_for(const Asked& asked) const;
+  [[nodiscard]] Waiting take_next();
   void start_more();
-  void on_ended(Ticket ticket, const RunRecord& record);
+  void on_ended(Ticket ticket);
 
   EventLoop& loop_;
   Most most_;
   StartRun start_;
   Ticket next_ = 1;
   std::uint64_t waiting_bytes_ = 0;
-  std::deque<Waiting> waiting_;
-  std::map<Ticket, Running> running_;
+  std::size_t waiting_count_ = 0;
+  std::uint64_t promised_ = 0;
+  std::deque<uid_t> turns_;  // of those who have something waiting
+  std::map<uid_t, std::deque<Waiting>> waiting_;
+  std::map<Ticket, std::unique_ptr<Running>> running_;
   std::function<void()> changed_ = [] {};
 };
 

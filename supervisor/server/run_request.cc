@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cmath>
 #include <span>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "supervisor/run/json_text.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/json_members.h"
+#include "supervisor/server/request_field.h"
 
 namespace wardcase::supervisor {
 
@@ -20,10 +20,7 @@ namespace json = boost::json;
 
 namespace {
 
-using Read = tl::expected<void, Problem>;
-
 constexpr std::size_t kMostFiles = 256;
-constexpr std::size_t kShownBytes = 64;
 
 // A list of words: what one may have, and all of them.
 struct Most {
@@ -38,22 +35,7 @@ constexpr Most kMostArguments = {4096, (128 << 10) - 1, 2 << 20};
 constexpr Most kMostVariables = {kMostMembers, (128 << 10) - 1, 2 << 20};
 // There are fewer calls.
 constexpr Most kMostCalls = {512, 256, 32 << 10};
-
-tl::unexpected<Problem> refuse(std::string code, std::string field, const std::string& what) {
-  Problem problem = {400, std::move(code), field.empty() ? what : field + ": " + what};
-  problem.field = std::move(field);
-  return tl::unexpected(std::move(problem));
-}
-
-tl::unexpected<Problem> invalid(const std::string& field, const std::string& what) {
-  return refuse("invalid_field", field, what);
-}
-
-// As a sentence shows it: a name may be as long as the body.
-std::string shown(std::string_view text) {
-  if (text.size() <= kShownBytes) return "'" + std::string(text) + "'";
-  return "'" + std::string(text.substr(0, kShownBytes)) + "...'";
-}
+constexpr Most kMostRequirements = {256, 1024, 64 << 10};
 
 Read read_text(const std::string& field, const json::value& value, std::string& text) {
   if (!value.is_string()) return invalid(field, "write a string");
@@ -166,52 +148,6 @@ Read read_files(const json::value& value, RunRequest& request) {
   return {};
 }
 
-// 1.5 processors are written as such, all else is whole.
-Read read_limit(const policies::LimitRow& row, const json::value& value,
-                std::optional<std::uint64_t>& limit) {
-  const std::string field = "limits." + std::string(row.json_key);
-  if (value.is_null()) {
-    limit.reset();
-    return {};
-  }
-  if (row.unit == policies::Unit::millicpus) {
-    constexpr double kMost = 1e6;
-    if (!value.is_number()) return invalid(field, "write a number, as 1 or 0.5");
-    const double cpus = value.to_number<double>();
-    if (!(cpus > 0) || cpus > kMost) return invalid(field, "write a number above 0");
-    limit = static_cast<std::uint64_t>(std::llround(cpus * 1000));
-    return {};
-  }
-  json::error_code error;
-  const auto number = value.to_number<std::uint64_t>(error);
-  if (error || value.is_double()) return invalid(field, "write a whole number above 0");
-  limit = number;
-  return {};
-}
-
-Read read_limits(const json::value& value, RunRequest& request) {
-  if (!value.is_object()) return invalid("limits", "write an object of limits");
-  std::vector<std::string_view> known;
-  for (const policies::LimitRow& row : policies::limit_table()) known.push_back(row.json_key);
-  for (const auto& [key, each] : value.get_object()) {
-    const std::string_view name(key.data(), key.size());
-    const auto row =
-        std::ranges::find(policies::limit_table(), name, &policies::LimitRow::json_key);
-    if (row == policies::limit_table().end()) {
-      // By the name that policies have it, units being theirs.
-      const auto bare = std::ranges::find(policies::limit_table(), name, &policies::LimitRow::key);
-      const bool is_bare = bare != policies::limit_table().end();
-      return refuse(
-          "unknown_field", "limits." + std::string(name.substr(0, kShownBytes)),
-          "no such limit" + policies::did_you_mean(is_bare ? bare->json_key : name, known));
-    }
-    std::optional<std::uint64_t> limit;
-    if (auto read = read_limit(*row, each, limit); !read) return read;
-    request.limits[static_cast<std::size_t>(row->id)] = limit;
-  }
-  return {};
-}
-
 Read read_network(const json::value& value, RunRequest& request) {
   std::string name;
   if (auto read = read_text("network", value, name); !read) return read;
@@ -266,7 +202,7 @@ constexpr Field kFields[] = {
     {"files", read_files},
     {"cwd", read_cwd},
     {"policy", read_policy},
-    {"limits", read_limits},
+    {"limits", [](const auto& v, auto& r) { return read_limits(v, r.limits); }},
     {"network", read_network},
     {"merge_stderr",
      [](const auto& v, auto& r) { return read_switch("merge_stderr", v, r.merge_stderr); }},
@@ -283,6 +219,15 @@ constexpr Field kFields[] = {
      [](const auto& v, auto& r) {
        return read_words("allow_syscalls", v, kMostCalls, r.allowed_syscalls);
      }},
+    {"requirements",
+     [](const auto& v, auto& r) {
+       return read_words("requirements", v, kMostRequirements, r.requirements);
+     }},
+    {"prelude",
+     [](const auto& v, auto& r) { return read_text("prelude", v, r.prelude.emplace()); }},
+    {"validate", [](const auto& v, auto& r) { return read_switch("validate", v, r.is_validated); }},
+    {"detach", [](const auto& v, auto& r) { return read_switch("detach", v, r.is_detached); }},
+    {"deadline_ms", [](const auto& v, auto& r) { return read_deadline(v, r.deadline); }},
 };
 
 // What the command line has for files and directories of the host.
@@ -315,6 +260,7 @@ Read check_program(const json::object& body, const RunRequest& request) {
     return invalid("language", "has no meaning with argv; leave it out");
   }
   if (has_argv && !request.arguments.empty()) return invalid("args", "put them into argv");
+  if (has_argv && request.is_validated) return invalid("validate", "needs language and code");
   if (has_argv && (request.argv.empty() || request.argv.front().empty())) {
     return invalid("argv", "begins with the program; name it");
   }
@@ -341,7 +287,8 @@ std::uint64_t held_bytes(const RunRequest& request) {
     return (bytes + kPage - 1) / kPage * kPage + kPage;
   };
   std::uint64_t held = kRun + request.cwd.size();
-  for (const auto* words : {&request.argv, &request.arguments, &request.environment}) {
+  for (const auto* words :
+       {&request.argv, &request.arguments, &request.environment, &request.requirements}) {
     for (const std::string& word : *words) held += word.size() + kWord;
   }
   for (const RunRequest::File& file : request.files) {
@@ -349,6 +296,7 @@ std::uint64_t held_bytes(const RunRequest& request) {
   }
   if (request.code) held += in_memory(request.code->size());
   if (request.input) held += in_memory(request.input->size());
+  if (request.prelude) held += in_memory(request.prelude->size());
   return held;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct RunRequest {
   };
   // null in it: no limit.
   using Limit = std::optional<std::optional<std::uint64_t>>;
+  using Limits = std::array<Limit, policies::kLimitCount>;
 
   std::optional<std::string> language;  // with `code`
   std::optional<std::string> code;
@@ -35,12 +37,17 @@ struct RunRequest {
   std::vector<File> files;
   std::string cwd = "/box";
   std::optional<std::string> policy;
-  std::array<Limit, policies::kLimitCount> limits;
+  Limits limits;
   std::optional<policies::Network> network;
   bool merge_stderr = false;
   OutputForm form = OutputForm::text;
   std::optional<std::string> encoding_fallback;
   std::vector<std::string> allowed_syscalls;
+  std::vector<std::string> requirements;
+  std::optional<std::string> prelude;                 // its text
+  bool is_validated = false;                          // its syntax is looked at before it runs
+  bool is_detached = false;                           // it goes on without its client
+  std::optional<std::chrono::milliseconds> deadline;  // for all of it, waiting included
 };
 
 // Errors name the field, what is wrong with it and what to write.

@@ -18,6 +18,7 @@
 #include "supervisor/server/listener.h"
 #include "supervisor/server/readiness.h"
 #include "supervisor/server/run_queue.h"
+#include "supervisor/server/run_registry.h"
 #include "supervisor/server/serve_options.h"
 #include "supervisor/server/server.h"
 #include "supervisor/server/service_manager.h"
@@ -82,7 +83,8 @@ class Service {
       : loop_(loop),
         queue_(loop, options.queue, runs_on(loop, host)),
         readiness_(loop, host, runs_on(loop, host)),
-        api_(host, queue_, readiness_),
+        registry_(loop, queue_, options.registry),
+        api_(loop, host, registry_, queue_, readiness_),
         server_(loop, options.server, std::move(listeners), api_, queue_) {}
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -102,6 +104,7 @@ class Service {
   EventLoop& loop_;
   RunQueue queue_;
   Readiness readiness_;
+  RunRegistry registry_;
   Api api_;
   Server server_;
   EventLoop::TimerId watchdog_ = 0;
@@ -115,6 +118,9 @@ sys::Status Service::run() {
   queue_.on_change([this] {
     tell_status_soon();
     server_.look_whether_done();
+  });
+  registry_.on_record([this](const RunRecord& record) {
+    if (record.status == RunStatus::setup_failed) readiness_.doubt();
   });
   if (const auto interval = watchdog_interval()) feed_watchdog(*interval / 2);
   // Whoever is there already waits for it: the first answer to /readyz is a true one.

@@ -44,6 +44,11 @@ sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words
       take(*line, "max-runs", parse_count, options.queue.running)
           .and_then([&] { return take(*line, "max-queue", parse_count, options.queue.waiting); })
           .and_then([&] {
+            return take(*line, "memory-total", policies::parse_size, options.queue.memory);
+          })
+          .and_then([&] { return take(*line, "keep-runs", parse_count, options.registry.kept); })
+          .and_then([&] { return take(*line, "keep-time", parse_duration, options.registry.age); })
+          .and_then([&] {
             return take(*line, "max-connections", parse_count, options.server.connections);
           })
           .and_then(

@@ -8,6 +8,7 @@
 
 #include "sandbox/sys/error.h"
 #include "supervisor/server/run_queue.h"
+#include "supervisor/server/run_registry.h"
 #include "supervisor/server/server.h"
 
 namespace wardcase::supervisor {
@@ -17,6 +18,7 @@ struct ServeOptions {
   std::optional<std::string> listen;
   Server::Rules server;
   RunQueue::Most queue;
+  RunRegistry::Most registry;
 };
 
 // `cpus`: what this process may run on.

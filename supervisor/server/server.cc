@@ -18,7 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds kPause{100};
 // Those that are told that there is no room have room of their own; beyond it nobody is told.
 constexpr std::size_t kRefusedAtOnce = 64;
-constexpr int kRetrySeconds = 1;
 
 }  // namespace
 
@@ -55,7 +54,7 @@ void Server::accept_one(Listener& listener) {
   auto made = std::make_unique<Connection>(loop_, std::move(socket), listener.transport(),
                                            rules_.connection, owner);
   Connection& connection = *made;
-  clients_[&connection].connection = std::move(made);
+  clients_[&connection] = std::move(made);
   if (!connection.open()) return connection.close();
   if (has_room) return;
   connection.refuse(to_response(
@@ -67,7 +66,7 @@ void Server::accept_one(Listener& listener) {
 bool Server::make_room() {
   if (clients_.size() < rules_.connections) return true;
   Connection* oldest = nullptr;
-  for (const auto& [connection, client] : clients_) {
+  for (const auto& [connection, owned] : clients_) {
     if (!connection->is_idle()) continue;
     if (oldest == nullptr || connection->idle_since() < oldest->idle_since()) oldest = connection;
   }
@@ -88,13 +87,7 @@ void Server::pause_accepting() {
 
 void Server::on_request(Connection& connection, HttpRequest request) {
   if (is_draining_) connection.finish_after_answer();
-  const auto answer = [this, &connection](const HttpResponse& response) {
-    clients_.at(&connection).ticket.reset();
-    connection.answer(response);
-    limit_answers();
-  };
-  const auto ticket = api_.handle(request, connection.transport(), answer);
-  if (ticket) clients_.at(&connection).ticket = ticket;
+  api_.handle(request, connection);
 }
 
 // Whoever holds most makes room: many who send much must not keep out those who send little.
@@ -102,7 +95,7 @@ void Server::on_growth() {
   while (true) {
     std::size_t held = 0;
     Connection* largest = nullptr;
-    for (const auto& [connection, client] : clients_) {
+    for (const auto& [connection, owned] : clients_) {
       held += connection->held_request();
       if (!connection->is_arriving()) continue;
       if (largest == nullptr || connection->held_request() > largest->held_request()) {
@@ -116,12 +109,12 @@ void Server::on_growth() {
 }
 
 // Whoever has the longest answer goes, and never the last one.
-void Server::limit_answers() {
+void Server::on_answer() {
   while (true) {
     std::size_t held = 0;
     std::size_t takers = 0;
     Connection* largest = nullptr;
-    for (const auto& [connection, client] : clients_) {
+    for (const auto& [connection, owned] : clients_) {
       if (connection->held_answer() == 0) continue;
       held += connection->held_answer();
       ++takers;
@@ -136,10 +129,9 @@ void Server::limit_answers() {
 
 // The call comes from the connection itself, which goes in the next turn.
 void Server::on_closed(Connection& connection) {
-  auto client = clients_.extract(&connection);
-  if (client.mapped().ticket) queue_.abandon(*client.mapped().ticket);
-  if (closed_.empty()) loop_.post([this] { closed_.clear(); });
-  closed_.push_back(std::move(client.mapped().connection));
+  // One call for each: what a connection itself has posted comes before it.
+  loop_.post([this] { closed_.pop_front(); });
+  closed_.push_back(std::move(clients_.extract(&connection).mapped()));
   if (is_draining_) loop_.post([this] { look_whether_done(); });
 }
 
@@ -156,7 +148,7 @@ void Server::drain(int signal, std::function<void()> done) {
       // The manager keeps who comes now for the next server; ours are told that none comes.
       if (listener.is_handed()) loop_.forget(listener.fd());
     }
-    for (const auto& [connection, client] : clients_) connection->finish_after_answer();
+    for (const auto& [connection, owned] : clients_) connection->finish_after_answer();
   }
   queue_.drain(signal);
   loop_.post([this] { look_whether_done(); });

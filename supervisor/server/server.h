@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,15 +47,10 @@ class Server : private ConnectionOwner {
   [[nodiscard]] std::size_t connections() const { return clients_.size(); }
 
  private:
-  struct Client {
-    std::unique_ptr<Connection> connection;
-    std::optional<RunQueue::Ticket> ticket;
-  };
-
   void on_request(Connection& connection, HttpRequest request) override;
   void on_growth() override;
+  void on_answer() override;
   void on_closed(Connection& connection) override;
-  void limit_answers();
   void accept_one(Listener& listener);
   void pause_accepting();
   [[nodiscard]] bool make_room();
@@ -64,8 +60,8 @@ class Server : private ConnectionOwner {
   std::vector<Listener> listeners_;
   Api& api_;
   RunQueue& queue_;
-  std::map<Connection*, Client> clients_;
-  std::vector<std::unique_ptr<Connection>> closed_;  // until the call from them is over
+  std::map<Connection*, std::unique_ptr<Connection>> clients_;
+  std::deque<std::unique_ptr<Connection>> closed_;  // until the call from them is over
   EventLoop::TimerId pause_ = 0;
   EventLoop::TimerId drain_end_ = 0;
   std::function<void()> done_;

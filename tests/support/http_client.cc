@@ -103,6 +103,12 @@ HttpAnswer HttpClient::receive_head() {
 HttpAnswer HttpClient::receive(std::chrono::milliseconds patience) {
   if (input_.empty() && !read_some(patience)) return {};
   HttpAnswer answer = receive_head();
+  if (answer.header("Transfer-Encoding") == "chunked") {
+    while (read_chunk(kPatience)) {
+    }
+    answer.body = std::exchange(of_chunks_, {});
+    return answer;
+  }
   const auto length = static_cast<std::size_t>(std::atol(answer.header("Content-Length").c_str()));
   while (input_.size() < length && read_some(kPatience)) {
   }
@@ -111,8 +117,40 @@ HttpAnswer HttpClient::receive(std::chrono::milliseconds patience) {
   return answer;
 }
 
-HttpAnswer HttpClient::get(std::string_view path) {
-  (void)send("GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+// False: it was the last one, or none came.
+bool HttpClient::read_chunk(std::chrono::milliseconds patience) {
+  std::size_t end = std::string::npos;
+  while ((end = input_.find("\r\n")) == std::string::npos) {
+    if (!read_some(patience)) return false;
+  }
+  const std::size_t size = std::strtoul(input_.c_str(), nullptr, 16);
+  while (input_.size() < end + 2 + size + 2) {
+    if (!read_some(patience)) return false;
+  }
+  of_chunks_ += input_.substr(end + 2, size);
+  input_.erase(0, end + 2 + size + 2);
+  return size > 0;
+}
+
+std::string HttpClient::next_line(std::chrono::milliseconds patience) {
+  std::size_t end = std::string::npos;
+  while ((end = of_chunks_.find('\n')) == std::string::npos) {
+    if (!read_chunk(patience)) return "";
+  }
+  std::string line = of_chunks_.substr(0, end + 1);
+  of_chunks_.erase(0, end + 1);
+  return line;
+}
+
+HttpAnswer HttpClient::get(std::string_view path, std::string_view more_headers) {
+  (void)send("GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n" +
+             std::string(more_headers) + "\r\n");
+  return receive();
+}
+
+HttpAnswer HttpClient::remove(std::string_view path, std::string_view more_headers) {
+  (void)send("DELETE " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n" +
+             std::string(more_headers) + "\r\n");
   return receive();
 }
 

@@ -41,9 +41,12 @@ class HttpClient {
   [[nodiscard]] HttpAnswer receive(std::chrono::milliseconds patience = kPatience);
   // That of HEAD has a length, and no body.
   [[nodiscard]] HttpAnswer receive_head();
-  [[nodiscard]] HttpAnswer get(std::string_view path);
+  [[nodiscard]] HttpAnswer get(std::string_view path, std::string_view more_headers = "");
+  [[nodiscard]] HttpAnswer remove(std::string_view path, std::string_view more_headers = "");
   [[nodiscard]] HttpAnswer post(std::string_view path, std::string_view body,
                                 std::string_view more_headers = "");
+  // The next line of an answer in chunks, whose head was received; "": it has ended, or none came.
+  [[nodiscard]] std::string next_line(std::chrono::milliseconds patience = kPatience);
   // Whether the server hangs up, whatever it still says, before patience ends.
   [[nodiscard]] bool is_hung_up_on(std::chrono::milliseconds patience = kPatience);
   void hang_up() { socket_.reset(); }
@@ -52,9 +55,11 @@ class HttpClient {
 
  private:
   bool read_some(std::chrono::milliseconds patience);
+  bool read_chunk(std::chrono::milliseconds patience);
 
   sys::UniqueFd socket_;
   std::string input_;
+  std::string of_chunks_;
 };
 
 // The body of a request that runs this code; `more` is JSON between its braces.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#include "supervisor/server/run_registry.h"
+
+#include <algorithm>
+
+namespace wardcase::supervisor {
+
+RunRegistry::RunRegistry(EventLoop& loop, RunQueue& queue, Most most)
+    : loop_(loop), queue_(queue), most_(most) {}
+
+RunRegistry::~RunRegistry() { loop_.cancel(timer_); }
+
+KnownRun& RunRegistry::make(RunTerms terms) {
+  const std::uint64_t order = next_++;
+  auto& run = runs_[order];
+  run = std::make_unique<KnownRun>(
+      loop_, queue_, std::move(terms),
+      [this, order](const RunRecord* record) { on_ended(order, record); });
+  return *run;
+}
+
+void RunRegistry::index(std::uint64_t order) {
+  const KnownRun& run = *runs_.at(order);
+  by_id_[run.id()] = order;
+  if (!run.terms().key.empty()) by_key_[{run.terms().owner, run.terms().key}] = order;
+}
+
+KnownRun* RunRegistry::begin(Job job, std::uint64_t bytes, RunTerms terms) {
+  const std::uint64_t order = next_;
+  KnownRun& run = make(std::move(terms));
+  if (!run.begin(std::move(job), bytes)) {
+    runs_.erase(order);
+    return nullptr;
+  }
+  index(order);
+  return &run;
+}
+
+KnownRun& RunRegistry::keep(const RunRecord& record, RunTerms terms) {
+  const std::uint64_t order = next_;
+  KnownRun& run = make(std::move(terms));
+  run.end_with(record);
+  index(order);
+  return run;
+}
+
+KnownRun* RunRegistry::find(std::string_view id, const RunCaller& caller) const {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return nullptr;
+  KnownRun* const run = runs_.at(found->second).get();
+  return caller.is_admin || run->terms().owner == caller.uid ? run : nullptr;
+}
+
+KnownRun* RunRegistry::find_key(std::string_view key, uid_t owner) const {
+  const auto found = by_key_.find({owner, std::string(key)});
+  return found == by_key_.end() ? nullptr : runs_.at(found->second).get();
+}
+
+std::vector<const KnownRun*> RunRegistry::list(const RunCaller& caller) const {
+  std::vector<const KnownRun*> seen;
+  for (const auto& [order, run] : runs_) {
+    if (caller.is_admin || run->terms().owner == caller.uid) seen.push_back(run.get());
+  }
+  return seen;
+}
+
+// Who is told of the end, and who has just asked, still look at the run: none goes in this turn.
+void RunRegistry::on_ended(std::uint64_t order, const RunRecord* record) {
+  ended_.push_back(order);
+  ended_bytes_ += runs_.at(order)->log().bytes();
+  loop_.cancel(timer_);
+  timer_ = loop_.at(Clock::now(), [this] { forget_old_ones(); });
+  if (record != nullptr) told_(*record);
+}
+
+bool RunRegistry::has_to_go(const KnownRun& oldest) const {
+  return ended_.size() > most_.kept || ended_bytes_ > most_.bytes ||
+         oldest.ended_at() + most_.age <= Clock::now();
+}
+
+void RunRegistry::forget_old_ones() {
+  timer_ = 0;
+  while (true) {
+    const auto oldest = std::ranges::find_if(
+        ended_, [this](std::uint64_t order) { return !runs_.at(order)->has_readers(); });
+    if (oldest == ended_.end() || !has_to_go(*runs_.at(*oldest))) break;
+    const auto gone = runs_.extract(*oldest);
+    const KnownRun& run = *gone.mapped();
+    ended_bytes_ -= run.log().bytes();
+    by_id_.erase(run.id());
+    const auto key = by_key_.find({run.terms().owner, run.terms().key});
+    if (key != by_key_.end() && key->second == gone.key()) by_key_.erase(key);
+    ended_.erase(oldest);
+  }
+  if (ended_.empty()) return;
+  constexpr std::chrono::seconds kSoonest{1};  // what is being read goes later
+  const auto due = runs_.at(ended_.front())->ended_at() + most_.age;
+  timer_ = loop_.at(std::max(due, Clock::now() + kSoonest), [this] { forget_old_ones(); });
+}
+
+}  // namespace wardcase::supervisor

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "supervisor/run/event_loop.h"
+#include "supervisor/server/known_run.h"
+
+namespace wardcase::supervisor {
+
+// Who asks.
+struct RunCaller {
+  uid_t uid;
+  bool is_admin;  // sees and ends everybody's runs
+};
+
+// All runs that the service knows: those that wait, those that run, and for a while those that
+// have ended. Of a run that somebody may not see it says nothing at all.
+class RunRegistry {
+ public:
+  // Of those that have ended. The oldest go first, but none that is being read.
+  struct Most {
+    std::size_t kept = 1000;
+    std::uint64_t bytes = 64 << 20;  // of what they hold
+    std::chrono::milliseconds age{3'600'000};
+  };
+
+  RunRegistry(EventLoop& loop, RunQueue& queue, Most most);
+  RunRegistry(const RunRegistry&) = delete;
+  RunRegistry& operator=(const RunRegistry&) = delete;
+  ~RunRegistry();
+
+  // What is returned stays at least until the loop turns. nullptr: the queue is full.
+  [[nodiscard]] KnownRun* begin(Job job, std::uint64_t bytes, RunTerms terms);
+  // One that could not begin, and has ended already.
+  [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
+
+  // nullptr: the caller has none of that id.
+  [[nodiscard]] KnownRun* find(std::string_view id, const RunCaller& caller) const;
+  // The one that this caller has asked for under this key.
+  [[nodiscard]] KnownRun* find_key(std::string_view key, uid_t owner) const;
+  // In the order in which they were asked for.
+  [[nodiscard]] std::vector<const KnownRun*> list(const RunCaller& caller) const;
+
+  // Called with each record.
+  void on_record(std::function<void(const RunRecord& record)> told) { told_ = std::move(told); }
+
+ private:
+  KnownRun& make(RunTerms terms);
+  void index(std::uint64_t order);
+  void on_ended(std::uint64_t order, const RunRecord* record);
+  void forget_old_ones();
+  [[nodiscard]] bool has_to_go(const KnownRun& oldest) const;
+
+  EventLoop& loop_;
+  RunQueue& queue_;
+  Most most_;
+  std::map<std::uint64_t, std::unique_ptr<KnownRun>> runs_;  // by their order
+  std::deque<std::uint64_t> ended_;                          // by the order of their ends
+  std::uint64_t ended_bytes_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> by_id_;
+  std::map<std::pair<uid_t, std::string>, std::uint64_t> by_key_;
+  std::uint64_t next_ = 1;
+  std::function<void(const RunRecord& record)> told_ = [](const RunRecord&) {};
+  EventLoop::TimerId timer_ = 0;
+};
+
+}  // namespace wardcase::supervisor

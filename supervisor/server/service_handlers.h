@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The wardcase authors
+#pragma once
+
+#include "supervisor/server/api_call.h"
+#include "supervisor/server/readiness.h"
+
+namespace wardcase::supervisor {
+
+// What the service says of itself.
+class ServiceHandlers {
+ public:
+  explicit ServiceHandlers(Readiness& readiness) : readiness_(readiness) {}
+
+  static void live(const ApiCall& call);
+  void ready(const ApiCall& call) const;
+  static void version(const ApiCall& call);
+  static void openapi(const ApiCall& call);
+
+  void begin_drain() { is_draining_ = true; }
+
+ private:
+  Readiness& readiness_;
+  bool is_draining_ = false;
+};
+
+}  // namespace wardcase::supervisor
