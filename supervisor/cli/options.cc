@@ -126,7 +126,7 @@ sys::Result<CommandLine> CommandLine::parse(std::span<const OptionRow> table,
 
 sys::Result<CommandLine> CommandLine::parse_named(std::span<const OptionRow> table,
                                                   std::span<const std::string> words) {
-  const auto first = parse(table, words);
+  auto first = parse(table, words);
   if (!first || first->operands_.empty()) return first;
   const std::size_t place = words.size() - first->operands_.size();
   std::vector<std::string> others(words.begin(), words.end());
