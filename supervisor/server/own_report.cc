@@ -100,7 +100,7 @@ void OwnReport::end_process() {
   process_ = -1;
 }
 
-void OwnReport::conclude(sys::Result<std::string> report) {
+void OwnReport::conclude(const sys::Result<std::string>& report) {
   loop_.cancel(std::exchange(deadline_, 0));
   end_process();
   text_.clear();

@@ -33,7 +33,7 @@ class OwnReport {
  private:
   [[nodiscard]] sys::Status start();
   void on_readable();
-  void conclude(sys::Result<std::string> report);
+  void conclude(const sys::Result<std::string>& report);
   void end_process();
 
   EventLoop& loop_;
