@@ -70,18 +70,18 @@ _wardcase() {
       esac
       ;;
     session)
-      _wardcase_look '--id -l --language --ttl --idle-ttl --prelude -e --env --env-file -v --volume --network --policy --allow-syscalls --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit'
+      _wardcase_look '--id -l --language --ttl --idle-ttl --requirement --requirements --prelude -e --env --env-file -v --volume --network --policy --allow-syscalls --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit'
       case $wanted in
-        word) offered='new ls rm extend reset interrupt input'; [[ $cur == -* ]] && offered='--id -l --language --ttl --idle-ttl --json --prelude -e --env --env-file -v --volume --network --policy --allow-syscalls --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --eof -n --no-newline' ;;
+        word) offered='new ls rm extend reset interrupt input'; [[ $cur == -* ]] && offered='--id -l --language --ttl --idle-ttl --json --requirement --requirements --prelude -e --env --env-file -v --volume --network --policy --allow-syscalls --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --eof -n --no-newline' ;;
         -l | --language) offered='python javascript bash' ;;
         --network) offered='none host' ;;
         --policy) offered=$(wardcase policy list 2>/dev/null | cut -d ' ' -f 1) ;;
       esac
       ;;
     exec)
-      _wardcase_look '-l --language -c --code --file --yield --yield-idle --out --timeout --cpu-time --idle-timeout --grace --capture-limit --output-limit'
+      _wardcase_look '-l --language -c --code --file --requirement --requirements --yield --yield-idle --out --timeout --cpu-time --idle-timeout --grace --capture-limit --output-limit'
       case $wanted in
-        word) [[ $cur == -* ]] && offered='-l --language -c --code -i --interactive --file --validate --yield --yield-idle --json --events --base64 --out -q --quiet --timeout --cpu-time --idle-timeout --grace --capture-limit --output-limit' ;;
+        word) [[ $cur == -* ]] && offered='-l --language -c --code -i --interactive --file --validate --requirement --requirements --yield --yield-idle --json --events --base64 --out -q --quiet --timeout --cpu-time --idle-timeout --grace --capture-limit --output-limit' ;;
         -l | --language) offered='python javascript bash' ;;
       esac
       ;;

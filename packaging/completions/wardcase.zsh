@@ -131,6 +131,8 @@ _wardcase() {
         '*--ttl=[how long it lives (default 1h, at most 24h)]:TIME: ' \
         '*--idle-ttl=[how long it lives without being used (default 30m)]:TIME|none: ' \
         '*--json[print JSON]' \
+        '*--requirement=[install this for the program, as numpy or numpy==1.26; may be repeated]:SPEC: ' \
+        '*--requirements=[install what a requirements.txt or package.json lists; may be repeated]:FILE:_files' \
         '*--prelude=[run FILE before the program, in the same interpreter]:FILE:_files' \
         '*'{-e+,--env=}'[set a variable, or copy the caller'\''s; may be repeated]:NAME\[=VALUE\]: ' \
         '*--env-file=[set variables from lines of NAME=VALUE; # begins a comment]:FILE:_files' \
@@ -161,6 +163,8 @@ _wardcase() {
         '*'{-i,--interactive}'[pass our stdin to the program; without it, stdin is empty]' \
         '*--file=[put a copy of the host'\''s file PATH at /box/NAME before it begins; may be repeated]:NAME=PATH:_files' \
         '*--validate[look at the program'\''s syntax; execute nothing of it]' \
+        '*--requirement=[install this for the session before the program, as numpy or numpy==1.26; may be repeated]:SPEC: ' \
+        '*--requirements=[install what a requirements.txt or package.json lists; may be repeated]:FILE:_files' \
         '*--yield=[come back after this time, while the program goes on]:TIME: ' \
         '*--yield-idle=[come back once nothing was printed for this time]:TIME: ' \
         '*--json[print one JSON record at the end instead of the output]' \

@@ -20,6 +20,7 @@
 #include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/run_files.h"
+#include "supervisor/cli/run_options.h"
 #include "supervisor/cli/session_client.h"
 #include "supervisor/cli/session_transfer.h"
 #include "supervisor/cli/signals.h"
@@ -98,6 +99,13 @@ sys::Status take_transfer(const CommandLine& line, ExecCall& options) {
   return open_out(*path, options);
 }
 
+sys::Status take_requirements(const CommandLine& line, KeeperRequest& request) {
+  auto asked = read_requirements(requirements_of(line));
+  if (!asked) return tl::unexpected(std::move(asked).error());
+  request.requirements = *std::move(asked);
+  return {};
+}
+
 sys::Status take_time(const CommandLine& line, const std::string& flag,
                       std::optional<std::chrono::milliseconds>& into) {
   const std::string* const text = line.last(flag);
@@ -133,6 +141,7 @@ sys::Result<ExecCall> parse_exec_options(std::span<const std::string> words) {
       take_limits(*line, request)
           .and_then([&] { return take_time(*line, "yield", request.yield); })
           .and_then([&] { return take_time(*line, "yield-idle", request.yield_idle); })
+          .and_then([&] { return take_requirements(*line, request); })
           .and_then([&] { return take_program(*line, options); })
           .and_then([&] { return take_transfer(*line, options); });
   if (!taken) return tl::unexpected(taken.error());
@@ -280,6 +289,10 @@ std::vector<OptionRow> exec_option_table() {
       {"file", "", "NAME=PATH",
        "put a copy of the host's file PATH at /box/NAME before it begins; may be repeated"},
       {"validate", "", "", "look at the program's syntax; execute nothing of it"},
+      {"requirement", "", "SPEC",
+       "install this for the session before the program, as numpy or numpy==1.26; may be repeated"},
+      {"requirements", "", "FILE",
+       "install what a requirements.txt or package.json lists; may be repeated"},
       {"yield", "", "TIME", "come back after this time, while the program goes on"},
       {"yield-idle", "", "TIME", "come back once nothing was printed for this time"},
       {"json", "", "", "print one JSON record at the end instead of the output", kWhat},

@@ -26,9 +26,10 @@ namespace {
 constexpr int kFailed = 125;
 
 // Of run's options those that are about the program, beside limits; the session's own are more.
-constexpr std::array kOfProgram = {"language", "code",   "session",   "interactive", "json",
-                                   "events",   "base64", "exit-zero", "quiet",       "verbose",
-                                   "color",    "file",   "out",       "validate"};
+constexpr std::array kOfProgram = {"language", "code",     "session",     "interactive",
+                                   "json",     "events",   "base64",      "exit-zero",
+                                   "quiet",    "verbose",  "color",       "file",
+                                   "out",      "validate", "requirement", "requirements"};
 
 // What serves in place of those that make no sense there.
 constexpr std::pair<std::string_view, std::string_view> kInstead[] = {
@@ -67,6 +68,7 @@ std::vector<std::string> words_for_new(const RunOptions& options) {
   std::vector<std::string> words = {"--id", *options.session};
   for (const OptionRow& row : session_option_table()) {
     if (row.name == "id" || row.name == "json" || is_of_program(row)) continue;
+    if (row.name == "requirement" || row.name == "requirements") continue;  // the program's
     for (const std::string& value : options.line.all(row.name)) {
       words.push_back("--" + row.name);
       words.push_back(value);
@@ -122,6 +124,9 @@ sys::Result<ExecCall> make_call(const RunOptions& options) {
     if (!is_given || !is_limit_of_programs(row.id)) continue;
     request.limits.emplace_back(row.id, options.limits.get(row.id));
   }
+  auto asked = read_requirements(source.requirements);
+  if (!asked) return tl::unexpected(std::move(asked).error());
+  request.requirements = *std::move(asked);
   auto code = read_source(source);
   if (!code) return tl::unexpected(std::move(code).error());
   request.code = *std::move(code);

@@ -137,10 +137,7 @@ sys::Status take_source(const CommandLine& line, RunOptions& options) {
     operands = operands.subspan(1);
   }
   source.arguments.assign(operands.begin(), operands.end());
-  const auto needed = line.all("requirement");
-  source.requirements.words.assign(needed.begin(), needed.end());
-  const auto lists = line.all("requirements");
-  source.requirements.files.assign(lists.begin(), lists.end());
+  source.requirements = requirements_of(line);
 
   using Kind = ProgramSource::Kind;
   if (line.has("validate")) source.validation = Validation::alone;
@@ -334,6 +331,12 @@ sys::Status take_terminal(RunOptions& options) {
 }
 
 }  // namespace
+
+RequirementSource requirements_of(const CommandLine& line) {
+  const auto words = line.all("requirement");
+  const auto files = line.all("requirements");
+  return {{words.begin(), words.end()}, {files.begin(), files.end()}};
+}
 
 sys::Status take_box_options(const CommandLine& line, RunOptions& options) {
   return take_configuration(line, options)

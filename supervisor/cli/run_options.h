@@ -73,6 +73,9 @@ struct RunOptions {
 // network that `line` (of a table with run's own rows) and our environment choose.
 [[nodiscard]] sys::Status take_box_options(const CommandLine& line, RunOptions& options);
 
+// What --requirement and --requirements name.
+[[nodiscard]] RequirementSource requirements_of(const CommandLine& line);
+
 // The options of run, those of the limits included.
 [[nodiscard]] std::vector<OptionRow> run_option_table();
 

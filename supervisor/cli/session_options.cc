@@ -23,14 +23,41 @@ constexpr std::chrono::hours kTtl{1};
 constexpr std::chrono::minutes kIdleTtl{30};
 
 // Those of run that are about the box; limits are added.
-constexpr std::array kOfTheBox = {"env",    "env-file",       "volume", "network",
-                                  "policy", "allow-syscalls", "prelude"};
+constexpr std::array kOfTheBox = {"env",     "env-file",    "volume",
+                                  "network", "policy",      "allow-syscalls",
+                                  "prelude", "requirement", "requirements"};
 
 bool is_of_the_box(const OptionRow& row) {
   const bool is_limit =
       std::ranges::any_of(policies::limit_table(),
                           [&](const policies::LimitRow& limit) { return limit.flag == row.name; });
   return is_limit || std::ranges::find(kOfTheBox, row.name) != kOfTheBox.end();
+}
+
+bool is_requirement(const std::string& word) {
+  return word == "--requirement" || word == "--requirements";
+}
+
+// A line each, for who compares; what was installed is no part of the box.
+std::string words_of_box(std::span<const std::string> words) {
+  std::string lines;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (is_requirement(words[i])) {
+      ++i;  // and its value
+    } else if (!is_requirement(words[i].substr(0, words[i].find('=')))) {
+      lines += words[i] + "\n";
+    }
+  }
+  return lines;
+}
+
+sys::Status take_requirements(const CommandLine& line, SessionOptions& options) {
+  const auto asked = read_requirements(requirements_of(line));
+  if (!asked) return tl::unexpected(asked.error());
+  auto needed = collect_requirements(*asked, installer_of(options.language), "", "");
+  if (!needed) return tl::unexpected(sys::Error(needed.error()).while_doing("session new"));
+  options.requirements = *std::move(needed);
+  return {};
 }
 
 }  // namespace
@@ -67,7 +94,7 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
                                            line->operands().front() + "'; --id names it"));
   }
   SessionOptions options;
-  for (const std::string& word : words) options.words += word + "\n";
+  options.words = words_of_box(words);
   options.ttl = kTtl;
   options.idle_ttl = kIdleTtl;
   const std::string* const id = line->last("id");
@@ -105,6 +132,7 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
   auto preludes = read_session_preludes(prelude, options.box.configuration, options.language);
   if (!preludes) return tl::unexpected(std::move(preludes).error());
   options.preludes = *std::move(preludes);
+  if (auto taken = take_requirements(*line, options); !taken) return tl::unexpected(taken.error());
   if (line->has("json")) options.box.mode = OutputMode::json;
   return options;
 }

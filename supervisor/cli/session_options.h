@@ -22,7 +22,8 @@ struct SessionOptions {
   std::chrono::milliseconds idle_ttl;  // 0: none
   RunOptions box;                      // its program is nobody's
   std::map<std::string, SessionPrelude> preludes;
-  std::string words;  // as they were written, a line each
+  std::vector<Requirement> requirements;  // installed before anybody can use it
+  std::string words;                      // as they were written, a line each; without requirements
 };
 
 [[nodiscard]] std::vector<OptionRow> session_option_table();

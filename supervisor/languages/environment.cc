@@ -3,20 +3,25 @@
 #include "supervisor/languages/environment.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 
 #include "sandbox/sys/files.h"
+#include "sandbox/sys/kernel.h"
 #include "sandbox/sys/paths.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/sha256.h"
+#include "supervisor/languages/stage_box.h"
 #include "supervisor/run/preparation.h"
+#include "supervisor/run/without_namespaces.h"
 
 namespace wardcase::supervisor {
 
@@ -174,6 +179,20 @@ void show_environment(Installer installer, const std::string& directory, RunSpec
   set_variable(spec.environment, "PYTHONPATH=" + (modules.empty() ? "" : modules + ":") + place);
 }
 
+std::string why_not_shown(std::string_view place, const RunSpec& program) {
+  if (!has_namespaces(program)) {
+    return "requirements need a box with namespaces; the policy '" + program.policy +
+           "' has confinement = \"landlock\"";
+  }
+  const auto covers = [&](const policies::Mount& mount) {
+    return sys::is_at_or_below(place, mount.target) || sys::is_at_or_below(mount.target, place);
+  };
+  const auto mount = std::ranges::find_if(program.mounts, covers);
+  if (mount == program.mounts.end()) return "";
+  return "requirements are shown at '" + std::string(place) + "', which the mount at '" +
+         mount->target + "' covers; mount it elsewhere";
+}
+
 std::vector<std::string> installed_distributions(const std::string& directory) {
   constexpr std::string_view kSuffix = ".dist-info";
   std::vector<std::string> found;
@@ -188,6 +207,24 @@ std::vector<std::string> installed_distributions(const std::string& directory) {
   }
   std::ranges::sort(found);
   return found;
+}
+
+std::string installed_package(const std::string& directory, const std::string& name) {
+  const sys::UniqueFd environment(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const std::string path = "node_modules/" + name + "/package.json";
+  open_how how = {};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve =
+      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;  // it is what was installed, and could lead anywhere
+  const sys::UniqueFd file(sys::openat2(environment.get(), path.c_str(), how));
+  if (!file.is_open()) return "";
+  const auto text = read_source(file.get(), path);
+  if (!text) return "";
+  boost::system::error_code error;
+  const boost::json::value package = boost::json::parse(*text, error);
+  if (error || !package.is_object()) return "";
+  const boost::json::value* const version = package.get_object().if_contains("version");
+  return version == nullptr || !version->is_string() ? "" : std::string(version->get_string());
 }
 
 }  // namespace wardcase::supervisor

@@ -53,7 +53,12 @@ inline constexpr std::string_view kEnvironments = "environments";
 // variables by which its interpreter finds it.
 void show_environment(policies::Installer installer, const std::string& directory, RunSpec& spec);
 
+// What keeps an environment at this place from being seen by this program; "" if nothing does.
+[[nodiscard]] std::string why_not_shown(std::string_view place, const RunSpec& program);
+
 // "NAME==VERSION" of all that pip installed there.
 [[nodiscard]] std::vector<std::string> installed_distributions(const std::string& directory);
+// The version of what npm installed there under this name; "" where it did not.
+[[nodiscard]] std::string installed_package(const std::string& directory, const std::string& name);
 
 }  // namespace wardcase::supervisor

@@ -14,18 +14,6 @@
 
 namespace wardcase::supervisor {
 
-// What somebody asked to have installed for a program.
-struct RequirementSource {
-  std::vector<std::string> words;  // one requirement each
-  std::vector<std::string> files;  // of the host: requirements.txt or package.json
-};
-
-// All that a program needs: what was asked for, and what its own head names, where it is Python
-// (PEP 723; `program` is a descriptor, -1: there is none). Errors name what is wrong.
-[[nodiscard]] sys::Result<std::vector<Requirement>> collect_requirements(
-    const RequirementSource& asked, std::optional<policies::Installer> installer, int program,
-    const std::string& name);
-
 // Has the requirements there before the program runs, and shows them to it.
 class InstallPart : public JobPart {
  public:

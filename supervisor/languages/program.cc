@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "policies/snippet_name.h"
+#include "sandbox/sys/retry.h"
 #include "supervisor/languages/denied_code.h"
 #include "supervisor/languages/error_report.h"
+#include "supervisor/languages/install_part.h"
 #include "supervisor/languages/interpreter_hook.h"
 #include "supervisor/languages/program_environment.h"
 #include "supervisor/languages/program_file.h"
@@ -87,11 +89,30 @@ tl::expected<const policies::Language*, ProgramFailure> choose_language(
   return invalid("a program without a file name needs a language, one of " + languages.names(", "));
 }
 
+// Without moving the descriptor's place: the box reads it from its start.
+std::string head_of(int program) {
+  std::string text(kRequirementHead, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = sys::retry_eintr([&] {
+      return ::pread(program, text.data() + size, text.size() - size, static_cast<off_t>(size));
+    });
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
 // What has to be installed for it. A command's language is that of the interpreter it names.
 Filled add_install(const ProgramSource& source, const policies::Policy& policy,
                    std::string_view language, int program, const std::string& name, Job& job) {
   const auto installer = installer_of(language);
-  auto needed = collect_requirements(source.requirements, installer, program, name);
+  const auto asked = read_requirements(source.requirements);
+  if (!asked) return invalid(asked.error().message());
+  const bool may_list = installer == policies::Installer::pip && program >= 0;
+  auto needed =
+      collect_requirements(*asked, installer, may_list ? head_of(program) : std::string(), name);
   if (!needed) return invalid(needed.error().message());
   if (needed->empty()) return {};
   job.parts.push_back(std::make_unique<InstallPart>(*installer, *std::move(needed), policy));

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "supervisor/config/config.h"
-#include "supervisor/languages/install_part.h"
 #include "supervisor/languages/job.h"
 #include "supervisor/languages/prelude.h"
+#include "supervisor/languages/requirement_source.h"
 #include "supervisor/run/run_record.h"
 
 namespace wardcase::supervisor {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "policies/toml_document.h"
 #include "sandbox/sys/files.h"
@@ -111,30 +112,6 @@ ScriptBlock find_script_block(std::string_view program) {
   return block;
 }
 
-sys::Result<std::string> read_bounded(const std::string& path) {
-  auto file = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!file) return tl::unexpected(std::move(file).error());
-  struct stat info = {};
-  if (::fstat(file->get(), &info) < 0) return tl::unexpected(sys::errno_error("'" + path + "'"));
-  if (!S_ISREG(info.st_mode)) {
-    return tl::unexpected(sys::plain_error("'" + path + "' is not a regular file"));
-  }
-  std::string text(kLongestRequirementFile + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = sys::retry_eintr(
-        [&] { return ::read(file->get(), text.data() + size, text.size() - size); });
-    if (got < 0) return tl::unexpected(sys::errno_error("read '" + path + "'"));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > kLongestRequirementFile) {
-    return tl::unexpected(sys::plain_error("'" + path + "' is longer than 1 MiB"));
-  }
-  text.resize(size);
-  return text;
-}
-
 }  // namespace
 
 sys::Result<Requirements> parse_requirements_txt(std::string_view text, std::string_view file) {
@@ -202,12 +179,34 @@ sys::Result<Requirements> parse_script_block(std::string_view program, std::stri
   return requirements;
 }
 
-sys::Result<Requirements> read_requirement_file(policies::Installer installer,
-                                                const std::string& path) {
-  const auto text = read_bounded(path);
-  if (!text) return tl::unexpected(text.error());
-  return installer == policies::Installer::npm ? parse_package_json(*text, path)
-                                               : parse_requirements_txt(*text, path);
+sys::Result<Requirements> parse_requirement_file(policies::Installer installer,
+                                                 const RequirementText& file) {
+  return installer == policies::Installer::npm ? parse_package_json(file.text, file.name)
+                                               : parse_requirements_txt(file.text, file.name);
+}
+
+sys::Result<RequirementText> read_requirement_text(const std::string& path) {
+  auto file = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!file) return tl::unexpected(std::move(file).error());
+  struct stat info = {};
+  if (::fstat(file->get(), &info) < 0) return tl::unexpected(sys::errno_error("'" + path + "'"));
+  if (!S_ISREG(info.st_mode)) {
+    return tl::unexpected(sys::plain_error("'" + path + "' is not a regular file"));
+  }
+  std::string text(kLongestRequirementFile + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = sys::retry_eintr(
+        [&] { return ::read(file->get(), text.data() + size, text.size() - size); });
+    if (got < 0) return tl::unexpected(sys::errno_error("read '" + path + "'"));
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > kLongestRequirementFile) {
+    return tl::unexpected(sys::plain_error("'" + path + "' is longer than 1 MiB"));
+  }
+  text.resize(size);
+  return RequirementText{path, std::move(text)};
 }
 
 }  // namespace wardcase::supervisor

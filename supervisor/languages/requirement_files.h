@@ -29,8 +29,16 @@ inline constexpr std::size_t kLongestRequirementFile = 1 << 20;
 [[nodiscard]] sys::Result<std::vector<Requirement>> parse_script_block(std::string_view program,
                                                                        std::string_view file);
 
-// By installer: requirements.txt or package.json. Opened with the caller's rights.
-[[nodiscard]] sys::Result<std::vector<Requirement>> read_requirement_file(
-    policies::Installer installer, const std::string& path);
+// What such a file holds, which is called `name`.
+struct RequirementText {
+  std::string name;
+  std::string text;
+};
+// By installer: requirements.txt or package.json.
+[[nodiscard]] sys::Result<std::vector<Requirement>> parse_requirement_file(
+    policies::Installer installer, const RequirementText& file);
+
+// Opened with the caller's rights.
+[[nodiscard]] sys::Result<RequirementText> read_requirement_text(const std::string& path);
 
 }  // namespace wardcase::supervisor

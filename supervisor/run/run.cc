@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "sandbox/input_wait.h"
+#include "sandbox/live_mount.h"
 #include "sandbox/sys/random.h"
 #include "supervisor/run/run_state.h"
 
@@ -57,6 +58,11 @@ void Run::tell_output(RunRecord& record) const { impl_->transcript.tell(record);
 BoxUser Run::user() const {
   const sandbox::BoxIds& ids = impl_->made.request.ids;
   return {ids.host_uid, ids.host_gid};
+}
+
+sys::Status Run::show_directory(const std::string& directory, const std::string& place) {
+  return sandbox::show_in_box(impl_->program_pidfd.get(), impl_->made.request.ids, directory,
+                              place);
 }
 
 void Run::pause_output(Stream stream) {

@@ -113,6 +113,8 @@ class Run {
   [[nodiscard]] std::uint64_t input_bytes() const;
   // Its first process, by the host's number; all others are below it.
   [[nodiscard]] pid_t init() const;
+  // Shows a directory of the host at a place of the box, read-only (sandbox/live_mount.h).
+  [[nodiscard]] sys::Status show_directory(const std::string& directory, const std::string& place);
   // Its processes; what it refers to is the Run's.
   [[nodiscard]] sandbox::ProcessTree processes() const;
   // Whose files are the box's own, as the host counts.

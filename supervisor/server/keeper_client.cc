@@ -165,6 +165,12 @@ void KeeperClient::begin_exec(KeeperRequest request) {
   }
   auto limits = limits_of(request, keeper_.options().limits, keeper_.cpus());
   if (!limits) return finish(limits.error().message());
+  auto needed =
+      collect_requirements(request.requirements, installer_of(language->name), request.code,
+                           request.name.empty() ? "the program" : request.name);
+  if (!needed) return finish(needed.error().message());
+  if (request.validation != Validation::alone) exec.requirements = *std::move(needed);
+  request_->requirements = {};
   exec.language = language->name;
   exec.name = request.name;
   exec.code = std::move(request.code);

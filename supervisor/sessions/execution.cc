@@ -47,11 +47,17 @@ Execution::Execution(EventLoop& loop, ExecRequest request, ExecObserver* observe
   transcript_.keep(request_.limits.get(LimitId::capture).value_or(2));
 }
 
+void Execution::note_install(std::optional<StageRecord> install, Clock::duration took) {
+  record_.install = std::move(install);
+  preparing_ = took;
+}
+
 void Execution::begin(Run& box, LimitPassed limit_passed) {
   box_ = &box;
   limit_passed_ = std::move(limit_passed);
   began_at_ = last_output_at_ = Clock::now();
-  record_.queued = std::chrono::duration_cast<microseconds>(began_at_ - asked_at_);
+  record_.queued = std::chrono::duration_cast<microseconds>(began_at_ - asked_at_ - preparing_);
+  record_.setup = std::chrono::duration_cast<microseconds>(preparing_);
   const BoxUsage usage = box.usage();
   cpu_before_ = usage.cpu;
   oom_kills_before_ = usage.oom_kills.value_or(0);
@@ -99,6 +105,13 @@ void Execution::set_cause(RunStatus status, std::string error, int stop_signal) 
   record_.status = status;
   record_.error = std::move(error);
   record_.stop_signal = stop_signal;
+}
+
+void Execution::set_cause(PartFailure failure) {
+  if (has_cause_) return;
+  set_cause(failure.status, std::move(failure.error), failure.stop_signal);
+  record_.hint = std::move(failure.hint);
+  record_.exit_code = failure.exit_code;
 }
 
 void Execution::note_limit(LimitId id) {

@@ -8,9 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "policies/limits.h"
+#include "supervisor/languages/job.h"
 #include "supervisor/languages/program.h"
+#include "supervisor/languages/requirement.h"
 #include "supervisor/languages/run_error.h"
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/run.h"
@@ -29,6 +32,7 @@ struct ExecRequest {
   std::string code;
   policies::Limits limits;  // resolved: timeout, grace, cpu_time, idle_timeout, capture, output
   Validation validation = Validation::none;
+  std::vector<Requirement> requirements;  // settled; installed before it begins
   bool open_input = false;  // its stdin waits for Session::input; else it reads the end of file
   std::unique_ptr<BoxDelivery> files;  // whole; in their places before it begins. nullptr: none
 };
@@ -69,6 +73,10 @@ class Execution {
   [[nodiscard]] bool has_cause() const { return has_cause_; }
   [[nodiscard]] Clock::time_point last_output() const { return last_output_at_; }
 
+  // What was installed for it, which took so long.
+  void note_install(std::optional<StageRecord> install, Clock::duration took);
+  // As set_cause(), with all that is known.
+  void set_cause(PartFailure failure);
   // It runs from here. `box` outlives it, or close_box() is called before it goes.
   void begin(Run& box, LimitPassed limit_passed);
   void close_box();
@@ -116,6 +124,7 @@ class Execution {
   bool has_cause_ = false;
   bool is_settled_ = false;
   Clock::time_point asked_at_;
+  Clock::duration preparing_{0};
   Clock::time_point began_at_;
   Clock::time_point last_output_at_;
   std::chrono::microseconds cpu_before_{0};

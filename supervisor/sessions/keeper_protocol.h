@@ -11,8 +11,9 @@ namespace wardcase::supervisor {
 //
 // To the keeper, JSON objects with a member `op`, and after `write`, and after an exec that has
 // files, the bytes of each file as frames, up to an empty one, once a frame of data has come:
-//   exec {language, code, name, limits{}, input, events, yield_ms, yield_idle_ms,
-//         files[{name, mode}], validate: "", "first" or "alone" (and it does not run)}
+//   exec {language, code, name, limits{}, requirements[], requirement_files[], input, events,
+//         yield_ms, yield_idle_ms, files[{name, mode}], validate: "", "first" or "alone" (and it
+//         does not run)}
 //   input {data} | end_input | interrupt | kill | reset | close | extend {ttl_ms} | state
 //   logs {since, follow} | list {path} | read {path} | write {path, mode}
 // While its exec is under way a client may also send input, end_input, interrupt and stop, which

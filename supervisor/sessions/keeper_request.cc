@@ -117,6 +117,42 @@ void read_validation(Members& members, KeeperRequest& request) {
   request.validation = static_cast<Validation>(found - kValidations.begin());
 }
 
+void read_requirements(const json::object& object, Members& members, AskedRequirements& asked) {
+  const json::value* value = object.if_contains("requirements");
+  if (value == nullptr) return;
+  const json::array* const words = value->if_array();
+  value = object.if_contains("requirement_files");
+  const json::array* const files = value == nullptr ? nullptr : value->if_array();
+  if (words == nullptr || files == nullptr) return members.refuse("requirements");
+  for (const json::value& word : *words) {
+    if (!word.is_string()) return members.refuse("requirements");
+    asked.words.emplace_back(word.get_string());
+  }
+  for (const json::value& file : *files) {
+    if (!file.is_object()) return members.refuse("requirement_files");
+    Members its(file.get_object());
+    RequirementText& read = asked.files.emplace_back();
+    its.text("name", read.name);
+    its.text("text", read.text);
+    if (!its.wrong().empty()) return members.refuse("requirement_files");
+  }
+}
+
+json::array files_of(const AskedRequirements& asked) {
+  json::array files;
+  for (const RequirementText& file : asked.files) {
+    files.emplace_back(
+        json::object{{"name", to_json_text(file.name)}, {"text", to_json_text(file.text)}});
+  }
+  return files;
+}
+
+json::array words_of(const AskedRequirements& asked) {
+  json::array words;
+  for (const std::string& word : asked.words) words.emplace_back(to_json_text(word));
+  return words;
+}
+
 }  // namespace
 
 bool is_limit_of_programs(LimitId id) {
@@ -132,6 +168,8 @@ std::string to_json(const KeeperRequest& request) {
                          {"name", to_json_text(request.name)},
                          {"code", to_json_text(request.code)},
                          {"limits", std::move(limits)},
+                         {"requirements", words_of(request.requirements)},
+                         {"requirement_files", files_of(request.requirements)},
                          {"open_input", request.open_input},
                          {"events", request.wants_events},
                          {"output", request.wants_output},
@@ -161,6 +199,7 @@ sys::Result<KeeperRequest> parse_keeper_request(std::string_view text) {
   members.text("name", request.name);
   members.text("code", request.code);
   read_limits(*object, members, request);
+  read_requirements(*object, members, request.requirements);
   members.flag("open_input", request.open_input);
   members.flag("events", request.wants_events);
   members.flag("output", request.wants_output);

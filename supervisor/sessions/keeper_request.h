@@ -13,6 +13,7 @@
 #include "policies/limits.h"
 #include "sandbox/sys/error.h"
 #include "supervisor/languages/program.h"
+#include "supervisor/languages/requirement_source.h"
 #include "supervisor/sessions/box_delivery.h"
 
 namespace wardcase::supervisor {
@@ -26,6 +27,7 @@ struct KeeperRequest {
   std::string code;
   // Those of one program; nullopt: none.
   std::vector<std::pair<policies::LimitId, std::optional<std::uint64_t>>> limits;
+  AskedRequirements requirements;
   bool open_input = false;
   bool wants_events = false;
   bool wants_output = false;

@@ -47,6 +47,7 @@ Session::Session(EventLoop& loop, Host& host, SessionSpec spec, std::function<vo
       on_closed_(std::move(on_closed)),
       box_observer_(std::make_unique<BoxObserver>(*this)),
       news_(loop),
+      environments_(loop, host),
       idle_since_(Clock::now()) {}
 
 Session::~Session() {
@@ -105,11 +106,12 @@ void Session::step() {
   if (is_closing_ || is_resetting_ || running_ || finished_) return;
   if (queue_.empty() && waiters_.empty()) return;
   if (box_phase_ == BoxPhase::none) return start_box();
-  if (box_phase_ != BoxPhase::alive || queue_.empty()) return;
+  if (box_phase_ != BoxPhase::alive || queue_.empty() || !has_requirements()) return;
   const std::string& language = queue_.front()->request().language;
-  const Interpreter* const interpreter = interpreter_of(language);
+  Interpreter* const interpreter = interpreter_of(language);
   if (interpreter == nullptr) return start_interpreter(language);
-  if (interpreter->worker->is_ready() && !agent_->is_signalling()) begin();
+  if (!interpreter->worker->is_ready() || agent_->is_signalling()) return;
+  if (knows_environments(*interpreter)) begin();
 }
 
 void Session::start_box() {
@@ -137,6 +139,7 @@ void Session::start_box() {
   box_ended_because_ = "something ended it from outside";
   has_been_ready_ = false;
   news_.expect(*spec);
+  environments_.forget_box();
   box_->start(*std::move(spec), *box_observer_);
 }
 
@@ -176,8 +179,8 @@ void Session::on_box_ended(const RunRecord& record) {
   loop_.post([box = std::shared_ptr<Run>(std::move(box_)),
               agent = std::shared_ptr<AgentLink>(std::move(agent_))] {});
   interpreters_.clear();
-  if (is_closing_) return on_closed_();
-  if (was_alive && !has_been_ready_) {  // nor would the next one be
+  if (is_closing_) return end_when_nothing_is_left();
+  if (was_alive && !has_been_ready_ && installing_for_.empty()) {  // nor would the next one be
     const bool is_oom = record.status == RunStatus::oom;
     return fail_front(is_oom ? RunStatus::oom : RunStatus::setup_failed,
                       is_oom ? record.error : "the box ended while its interpreter began");
@@ -203,6 +206,7 @@ void Session::start_interpreter(const std::string& language) {
                 has_been_ready_ = true;
                 step_later();
               },
+          .on_added = [this, id] { on_added(id); },
           .on_begun = [this, id](const std::string& exec) { on_begun(id, exec); },
           .on_output = [this, id](Stream stream,
                                   std::string_view bytes) { on_output(id, stream, bytes); },
@@ -210,6 +214,7 @@ void Session::start_interpreter(const std::string& language) {
           .on_broken = [this, id](const std::string& why) { break_interpreter(id, why); }});
   const auto started = interpreter.worker->start(*agent_, live, spec_.environment, box_->user());
   if (started) {
+    loop_.cancel(start_timer_);
     start_timer_ = loop_.at(Clock::now() + kStartPatience, [this] { give_up_start(); });
     return;
   }
@@ -253,8 +258,9 @@ void Session::on_interpreter_ended(const agent::Ended& ended) {
     drop_interpreter(ended.id);
     return finish_running();
   }
-  const bool was_ready = found->second.worker->is_ready();
+  const bool was_ready = found->second.worker->is_ready() && !found->second.is_told;
   drop_interpreter(ended.id);
+  if (!was_ready) loop_.cancel(std::exchange(start_timer_, 0));
   // One that can't begin would not begin the next time either.
   if (!was_ready && !is_resetting_) {
     const bool is_oom = box_->usage().oom_kills.value_or(0) > 0;
@@ -293,6 +299,8 @@ Session::State Session::state() {
   State state;
   if (const auto* const execution = running_ ? running_.get() : finished_.get()) {
     state.running = execution->request().id;
+  } else {
+    state.running = installing_for_;
   }
   state.queued = queue_.size();
   for (const auto& [id, interpreter] : interpreters_) {

@@ -22,6 +22,7 @@
 #include "supervisor/sessions/agent_link.h"
 #include "supervisor/sessions/box_news.h"
 #include "supervisor/sessions/execution.h"
+#include "supervisor/sessions/session_environments.h"
 #include "supervisor/sessions/session_prelude.h"
 #include "supervisor/sessions/worker.h"
 
@@ -36,7 +37,7 @@ struct SessionSpec {
   std::vector<std::string> environment;  // of the interpreters, "NAME=VALUE"
   std::string default_language;          // a language's name
   std::shared_ptr<const policies::LanguageSet> languages;
-  std::shared_ptr<const policies::Policy> policy;  // whose [deny_code] programs are held to
+  std::shared_ptr<const policies::Policy> policy;  // what programs are held to
   std::map<std::string, SessionPrelude> preludes;  // by the language's name
   std::string made_with;  // the options that say all this, for who compares
 };
@@ -60,9 +61,10 @@ class Session {
   // What was asked for; nullptr: unknown, or over.
   [[nodiscard]] Execution* find(std::string_view exec_id);
 
-  // Ends the program that runs, if it is this one (or any, where it is empty) as `stopped`: SIGINT,
-  // after which an interpreter goes on with its variables; else SIGTERM, and after the grace
-  // SIGKILL for all that is in the box. False: nothing of that kind runs.
+  // Ends the program that runs, or for which something is installed, if it is this one (or any,
+  // where it is empty) as `stopped`: SIGINT, after which an interpreter goes on with its variables;
+  // else SIGTERM, and after the grace SIGKILL for all that is in the box. False: nothing of that
+  // kind runs.
   bool interrupt(std::string_view exec_id = {});
   // As interrupt(), also for one that waits; a second time at once by SIGKILL.
   void stop(std::string_view exec_id, int signal);
@@ -112,6 +114,8 @@ class Session {
     std::unique_ptr<Worker> worker;
     std::string language;
     bool is_prepared = false;  // no prelude is to be run in it any more
+    std::size_t told = 0;      // so many of the environments
+    bool is_told = false;      // of one more, and has not answered
   };
 
   void step();
@@ -123,6 +127,14 @@ class Session {
   void on_started(const agent::Started& started);
   void on_interpreter_ended(const agent::Ended& ended);
   void on_everyone_gone(const agent::EveryoneGone& gone);
+  // Whether all that the first of the queue requires is there; else sees to it.
+  [[nodiscard]] bool has_requirements();
+  void on_installed(std::optional<PartFailure> failure, std::optional<StageRecord> record);
+  // Whether the interpreter knows of all that was installed; else tells it.
+  [[nodiscard]] bool knows_environments(Interpreter& interpreter);
+  void on_added(std::uint32_t worker);
+  void stop_installing();
+  void end_when_nothing_is_left();
   void begin();
   [[nodiscard]] sys::Status place_files(const ExecRequest& request);
   void hand_over(Stage stage);
@@ -157,6 +169,7 @@ class Session {
   std::string box_ended_because_;
   bool has_been_ready_ = false;  // an interpreter, in this box
   bool is_closing_ = false;
+  bool is_closed_ = false;
   bool is_resetting_ = false;  // SIGKILL for everyone is under way
   std::uint32_t next_worker_ = 1;
   std::uint64_t next_exec_ = 1;
@@ -166,6 +179,9 @@ class Session {
   std::unique_ptr<Execution> running_;
   std::unique_ptr<Execution> finished_;  // whose artifacts are looked for
   BoxNews news_;
+  SessionEnvironments environments_;
+  std::string installing_for_;  // the id of the program; "": nothing is installed
+  Clock::time_point install_began_;
   std::uint32_t running_worker_ = 0;
   Stage stage_ = Stage::program;
   Ending ending_ = Ending::no;

@@ -43,6 +43,10 @@ void Session::tell_finished() {
 }
 
 bool Session::interrupt(std::string_view exec_id) {
+  if (!installing_for_.empty() && (exec_id.empty() || installing_for_ == exec_id)) {
+    stop(std::string(installing_for_), SIGINT);
+    return true;
+  }
   if (!running_ || (!exec_id.empty() && running_->request().id != exec_id)) return false;
   running_->set_cause(RunStatus::stopped, "interrupted", SIGINT);
   if (ending_ == Ending::no) end_running(Ending::interrupted);
@@ -57,6 +61,10 @@ void Session::stop(std::string_view exec_id, int signal) {
   const auto found = std::ranges::find_if(
       queue_, [&](const auto& waiting) { return waiting->request().id == exec_id; });
   if (found == queue_.end()) return;
+  if (installing_for_ == exec_id) {  // told once that has ended
+    (*found)->set_cause(RunStatus::stopped, "stopped by " + signal_name(signal), signal);
+    return environments_.stop(signal);
+  }
   const std::unique_ptr<Execution> stopped = std::move(*found);
   queue_.erase(found);
   stopped->set_cause(RunStatus::stopped, "stopped by " + signal_name(signal), signal);
@@ -86,6 +94,7 @@ void Session::end_running(Ending how) {
 }
 
 void Session::reset() {
+  stop_installing();
   fail_queued(RunStatus::stopped, "the session was reset", SIGTERM);
   if (running_) running_->set_cause(RunStatus::stopped, "the session was reset", SIGTERM);
   if (box_phase_ == BoxPhase::alive) kill_everyone();
@@ -123,10 +132,17 @@ void Session::close() {
   fail_queued(RunStatus::stopped, "the session was ended", SIGTERM);
   tell_waiters(tl::unexpected(sys::plain_error("the session ends")));
   if (running_) running_->set_cause(RunStatus::stopped, "the session was ended", SIGTERM);
+  stop_installing();
   if (box_ != nullptr) return give_up_box("the session ends");
   loop_.post([this, alive = alive_] {
-    if (*alive) on_closed_();
+    if (*alive) end_when_nothing_is_left();
   });
+}
+
+// The last of both to end calls this.
+void Session::end_when_nothing_is_left() {
+  if (box_phase_ != BoxPhase::none || environments_.is_adding()) return;
+  if (!std::exchange(is_closed_, true)) on_closed_();
 }
 
 void Session::fail_queued(RunStatus status, const std::string& error, int stop_signal) {

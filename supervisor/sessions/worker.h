@@ -32,6 +32,7 @@ class Worker {
  public:
   struct Events {
     std::function<void()> on_ready;  // it waits for code; once
+    std::function<void()> on_added;  // it took what add_path() told it
     // The program runs: from here on an interrupt is one of it.
     std::function<void(const std::string& id)> on_begun;
     std::function<void(Stream stream, std::string_view bytes)> on_output;
@@ -53,6 +54,8 @@ class Worker {
   [[nodiscard]] bool is_ready() const { return is_ready_; }
   [[nodiscard]] const std::string& version() const { return version_; }
 
+  // Tells it of more modules, of a language that has any; it takes nothing else before on_added.
+  void add_path(std::string_view place) { channel_.send(path_message(place)); }
   // Hands it code. What it says at its end must have `nonce`, which it reads only then.
   void execute(Handling handling, std::string_view id, std::string_view name, std::string_view code,
                std::string_view nonce);

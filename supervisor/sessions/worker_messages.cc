@@ -105,6 +105,10 @@ std::string exec_lines(Handling handling, std::string_view id, std::string_view 
   return lines.append("nonce ").append(nonce).append("\n");
 }
 
+std::string path_message(std::string_view place) {
+  return json::serialize(json::object{{"type", "path"}, {"add", to_json_text(place)}});
+}
+
 std::string nonce_message(std::string_view nonce) {
   return json::serialize(json::object{{"type", "nonce"}, {"nonce", nonce}});
 }

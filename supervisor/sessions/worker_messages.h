@@ -51,6 +51,8 @@ enum class Handling : std::uint8_t {
 
 [[nodiscard]] std::string exec_message(Handling handling, std::string_view id,
                                        std::string_view name, std::string_view code);
+// Where more modules are.
+[[nodiscard]] std::string path_message(std::string_view place);
 [[nodiscard]] std::string nonce_message(std::string_view nonce);
 
 // The error is what is wrong with it.

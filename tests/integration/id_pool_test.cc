@@ -151,6 +151,37 @@ TEST_F(IdPools, GiveWayWhereRequirementsOfTheCallersAreShownAndThatIsTold) {
   EXPECT_NE(demanded.text("error").find("own_host_uid"), std::string::npos) << demanded;
 }
 
+// A run with requirements has the caller's id, as it is shown them at its start.
+TEST_F(IdPools, LeaveSessionsTheirIdWhereSomethingIsInstalled) {
+  if (!WithInstalls::has_pip()) GTEST_SKIP() << "needs pip (Debian: python3-pip)";
+  const ScratchDirectory files(Caller::user);
+  const PackageIndex index(Caller::user);
+  index.add_wheel("one", "1.0", "value = 'one'");
+  const std::string policy = files.write(
+      "p.toml", "schema = 1\nrequire = [\"own_host_uid\"]\n[install]\nfind_links = [\"" +
+                    index.links() + "\"]\n");
+  const auto exec = [&](std::vector<std::string> flags, const std::string& code) {
+    std::vector<std::string> words = {"--session", "pool", "--json", "--policy", policy};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"-l", "python", "-c", code});
+    return run(std::move(words))
+        .environment("XDG_CACHE_HOME=" + (files.path() / "cache").string())
+        .finish()
+        .record();
+  };
+  const Record map = exec({}, "print(open('/proc/self/uid_map').read())");
+  EXPECT_TRUE(kIds.has(host_id(map.out()))) << map;
+  // The installation itself has the caller's, and is refused with it.
+  EXPECT_EQ(exec({"--requirement", "one"}, "1").status(), "setup_failed");
+  (void)Command(Caller::user, {"session", "rm", "pool"}).finish();
+  (void)files.write("p.toml", "schema = 1\n[install]\nfind_links = [\"" + index.links() + "\"]\n");
+  const Record record = exec({"--requirement", "one"},
+                             "import one; print(open('/proc/self/uid_map').read(), one.value)");
+  EXPECT_TRUE(kIds.has(host_id(record.out()))) << record << record.json("install");
+  EXPECT_NE(record.out().find("one"), std::string::npos) << record;
+  (void)Command(Caller::user, {"session", "rm", "pool"}).finish();
+}
+
 TEST_F(IdPools, ShowMountsAsFarAsTheBoxesIdMayRead) {
   const fs::path open = Workplace::get().root() / "open-to-all";
   const fs::path closed = Workplace::get().root() / "closed-to-others";

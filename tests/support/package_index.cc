@@ -26,7 +26,7 @@ def add(archive, path, text):
     archive.addfile(info, io.BytesIO(text))
 
 if kind == 'wheel':
-    version, code, needs = sys.argv[4:7]
+    version, code, needs, pth = sys.argv[4:8]
     path = os.path.join(links, f'{name}-{version}-py3-none-any.whl')
     about = f'{name}-{version}.dist-info/'
     metadata = f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'
@@ -34,6 +34,8 @@ if kind == 'wheel':
         metadata += f'Requires-Dist: {needs}\n'
     with zipfile.ZipFile(path, 'w') as wheel:
         wheel.writestr(f'{name}.py', code)
+        if pth:
+            wheel.writestr(f'{name}.pth', pth)
         wheel.writestr(about + 'METADATA', metadata)
         wheel.writestr(about + 'WHEEL', 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
         wheel.writestr(about + 'RECORD', f'{name}.py,,\n{about}METADATA,,\n{about}WHEEL,,\n{about}RECORD,,\n')
@@ -65,17 +67,17 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
         add(archive, base + 'attack.py', attack.encode())
     list_file(path)
 elif kind == 'npm':
-    code, host = sys.argv[4:6]
+    code, host, version = sys.argv[4:7]
     path = os.path.join(top, 'site/npm', name + '.tgz')
-    package = {'name': name, 'version': '1.0.0', 'main': 'index.js'}
+    package = {'name': name, 'version': version, 'main': 'index.js'}
     with tarfile.open(path, 'w:gz') as archive:
         add(archive, 'package/package.json', json.dumps(package).encode())
         add(archive, 'package/index.js', code.encode())
     digest = hashlib.sha512(open(path, 'rb').read()).digest()
     dist = {'tarball': f'http://{host}/npm/{name}.tgz',
             'integrity': 'sha512-' + base64.b64encode(digest).decode()}
-    page = {'name': name, 'dist-tags': {'latest': '1.0.0'},
-            'versions': {'1.0.0': dict(package, dist=dist)}}
+    page = {'name': name, 'dist-tags': {'latest': version},
+            'versions': {version: dict(package, dist=dist)}}
     with open(os.path.join(top, 'site/npm', name), 'w') as out:
         json.dump(page, out)
 )";
@@ -116,8 +118,9 @@ void PackageIndex::make(std::vector<std::string> words) const {
 }
 
 void PackageIndex::add_wheel(const std::string& name, const std::string& version,
-                             const std::string& code, const std::string& requires_) const {
-  make({"wheel", name, version, code, requires_});
+                             const std::string& code, const std::string& requires_,
+                             const std::string& pth) const {
+  make({"wheel", name, version, code, requires_, pth});
 }
 
 void PackageIndex::add_source(const std::string& name, const std::string& attack) const {
@@ -132,8 +135,9 @@ void PackageIndex::add_link(const std::string& name, const std::string& url) con
   put("simple/" + name + "/index.html", "<a href=\"" + url + "\">" + name + "</a>");
 }
 
-void PackageIndex::add_npm(const std::string& name, const std::string& code) const {
-  make({"npm", name, code, host()});
+void PackageIndex::add_npm(const std::string& name, const std::string& code,
+                           const std::string& version) const {
+  make({"npm", name, code, host(), version});
 }
 
 void PackageIndex::put(const std::string& path, std::string_view text) const {

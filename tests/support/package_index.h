@@ -18,16 +18,18 @@ class PackageIndex {
  public:
   explicit PackageIndex(Caller caller);
 
-  // A wheel whose module NAME is `code`; `requires_`: what it needs in turn, "" for nothing.
+  // A wheel whose module NAME is `code`; `requires_`: what it needs in turn, "" for nothing;
+  // `pth`: the text of NAME.pth, "" for none.
   void add_wheel(const std::string& name, const std::string& version, const std::string& code,
-                 const std::string& requires_ = "") const;
+                 const std::string& requires_ = "", const std::string& pth = "") const;
   // A source package: `attack` is run while it is built, and what is in its `seen` becomes the
   // module's text.
   void add_source(const std::string& name, const std::string& attack) const;
   // A page of the index that has the wheel at another address.
   void add_link(const std::string& name, const std::string& url) const;
-  // For npm; the index must have begun.
-  void add_npm(const std::string& name, const std::string& code) const;
+  // For npm, in place of another version; the index must have begun.
+  void add_npm(const std::string& name, const std::string& code,
+               const std::string& version = "1.0.0") const;
   // Any file of the index.
   void put(const std::string& path, std::string_view text) const;
 

@@ -109,10 +109,39 @@ home.filename = home.id;
 home.paths = Module._nodeModulePaths(process.cwd());
 process.mainModule = home;
 home._compile('module.exports = [require, (name, options) => import(name, options)];', home.filename);
-const [homeRequire, importModule] = home.exports;
+const [homeRequire, homeImport] = home.exports;
 homeRequire.main = home;
 home.exports = {};
 home.loaded = true;
+
+// What was installed later is beside it, each with all that it needs. An import looks where its
+// module is: so there is one for each place, and what an earlier place has is taken from there.
+const importers = [homeImport];
+const kBareName = /^[^./]/;
+async function importModule(name, options) {
+  let missing;
+  for (const importer of importers) {
+    try {
+      return await importer(name, options);
+    } catch (error) {
+      if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !kBareName.test(name)) throw error;
+      missing ??= error;
+    }
+  }
+  throw missing;
+}
+
+function addModules(directory) {
+  const place = `${directory}/node_modules`;
+  process.env.PATH = [`${place}/.bin`, process.env.PATH].filter(Boolean).join(':');
+  if (home.paths.includes(place)) return;
+  home.paths.push(place);
+  const module = new Module(`${directory}/session.js`);
+  module.filename = module.id;
+  module._compile('module.exports = (name, options) => import(name, options);', module.filename);
+  importers.push(module.exports);
+  process.env.NODE_PATH = [process.env.NODE_PATH, place].filter(Boolean).join(':');
+}
 
 // `import` as a word of the program itself: not in strings, comments and regular expressions.
 // What is evaluated has no way to import of its own, and is no module.
@@ -491,7 +520,7 @@ function take(message) {
     return false;
   }
   if (message.type === 'path') {
-    home.paths.push(`${message.add}/node_modules`);
+    addModules(message.add);
     send({ type: 'ok' });
   }
   return true;

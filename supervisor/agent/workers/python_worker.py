@@ -437,7 +437,8 @@ class Worker:
             elif request["type"] == "check":
                 self.answer_check(request)
             elif request["type"] == "path":
-                self.add_path(request["add"])
+                self.attempt(self.add_path, request["add"])
+                OUTPUT.flush()
                 self.channel.send({"type": "ok"})
 
     def answer(self, request):
@@ -573,7 +574,8 @@ class Worker:
 
     @staticmethod
     def add_path(directory):
-        """Before what the host has of other people's modules, behind Python's own."""
+        """Before what the host has of other people's modules, behind Python's own. Processes that
+        the program starts have it as those of a run do."""
         import importlib
         import site
 
@@ -587,6 +589,10 @@ class Worker:
                 break
         sys.path[:] = before[:at] + added + before[at:]
         importlib.invalidate_caches()
+        for name, place, where in (("PATH", directory + "/bin", 0), ("PYTHONPATH", directory, -1)):
+            old = os.environ.get(name)
+            both = [place] if not old else [place, old] if where == 0 else [old, place]
+            os.environ[name] = ":".join(both)
 
 
 def main():

@@ -7,6 +7,8 @@
 import os
 import sys
 
+ENVIRONMENT = "/opt/wardcase/env"
+
 
 class Figures:
     """Among the finders of modules: waits for one that figures.py has to do with, and goes."""
@@ -30,6 +32,8 @@ def begin():
         return
     sys.path.remove(place)
     sys.path_importer_cache.pop(place, None)
+    if ENVIRONMENT in sys.path:
+        sys.modules["site"].addsitedir(ENVIRONMENT)  # for its .pth files
     search = os.environ.get("PYTHONPATH", "")
     if not search.startswith(place):
         return  # a further interpreter in this process
