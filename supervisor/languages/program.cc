@@ -147,8 +147,8 @@ Filled fill_file(const ProgramSource& source, const policies::Language* language
                                               "': can't tell its language; name it with -l " +
                                               languages.names("|"));
   }
-  auto name =
-      is_file ? fs::path(source.text).filename().string() : name_snippet(*language, content->get());
+  auto name = is_file || language == nullptr ? fs::path(source.text).filename().string()
+                                             : name_snippet(*language, content->get());
   if (!name) return no_content("-", name.error());
   if (!configuration.policy.denied_code.empty()) {
     const auto text = read_source(content->get(), *name);
