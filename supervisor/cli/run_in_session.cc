@@ -149,6 +149,15 @@ sys::Status make_session(const std::vector<std::string>& words) {
   return wrong("session '" + words[1] + "' was not made");
 }
 
+// Which language its first program had is nothing that a box is made of. Each word is a line.
+std::string without_language(std::string words) {
+  constexpr std::string_view kFlag = "\n--language\n";
+  const std::size_t before = words.find(kFlag);
+  if (before == std::string::npos) return words;
+  const std::size_t end = words.find('\n', before + kFlag.size());
+  return words.erase(before + 1, end - before);
+}
+
 // Its options are settled with the first program.
 sys::Status check_options(const RunOptions& options) {
   KeeperRequest request;
@@ -157,7 +166,8 @@ sys::Status check_options(const RunOptions& options) {
   if (!state) return tl::unexpected(state.error());
   std::string words;
   for (const std::string& word : words_for_new(options)) words += word + "\n";
-  const std::string made_with = text_member(*state, "made_with");
+  words = without_language(std::move(words));
+  const std::string made_with = without_language(text_member(*state, "made_with"));
   if (words == made_with || words == "--id\n" + *options.session + "\n") return {};
   return wrong("--session " + *options.session +
                ": it was made with other options for its box; give the same, or none");

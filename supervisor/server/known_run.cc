@@ -65,8 +65,7 @@ void KnownRun::end_with(const RunRecord& record) {
 }
 
 void KnownRun::stop() {
-  if (state_ == RunState::ended) return;
-  if (!queue_.stop(ticket_, SIGTERM)) return;
+  if (state_ == RunState::ended || !leaves_queue()) return;
   RunRecord record = waiting_;
   record.status = RunStatus::stopped;
   record.stop_signal = SIGTERM;
@@ -75,10 +74,15 @@ void KnownRun::stop() {
   end(&record);
 }
 
+// Asks once: a second signal would take from the program the time that it has to clean up.
+bool KnownRun::leaves_queue() {
+  return !std::exchange(is_stopping_, true) && queue_.stop(ticket_, SIGTERM);
+}
+
 void KnownRun::on_deadline() {
   deadline_ = 0;
   is_late_ = true;
-  if (queue_.stop(ticket_, SIGTERM)) {
+  if (leaves_queue()) {
     fail({kDeadlinePassed, std::string(kLate) + " before it could begin"});
   }
 }

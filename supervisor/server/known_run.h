@@ -93,6 +93,8 @@ class KnownRun : private QueueObserver {
   void on_given_up() override;
 
   void on_deadline();
+  // Stops it; true: it had not begun, and does not.
+  bool leaves_queue();
   void fail(Failure failure);
   void end(const RunRecord* record);
   void tell();
@@ -113,6 +115,7 @@ class KnownRun : private QueueObserver {
   std::optional<Failure> failure_;
   std::vector<RunReader*> readers_;
   bool is_paused_ = false;
+  bool is_stopping_ = false;
   bool is_late_ = false;
   bool is_abandoned_ = false;
   EventLoop::TimerId deadline_ = 0;

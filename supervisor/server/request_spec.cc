@@ -215,6 +215,9 @@ Settled settle_program(const RunRequest& request, const Configuration& configura
   if (is_shortage(filled.error().code)) {
     return broken({filled.error().code, "make the program's file"});
   }
+  if (filled.error().error.starts_with("prelude.")) {  // a key of the policy
+    return refuse(500, "configuration", "", filled.error().error);
+  }
   if (filled.error().status == RunStatus::invalid_request) {
     return refuse(400, "invalid_field", field_of(filled.error(), request), filled.error().error);
   }

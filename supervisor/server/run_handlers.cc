@@ -98,14 +98,14 @@ void RunHandlers::begin(const ApiCall& call) {
   stream(call, **run, 0, RunReader::Bond::reads, *kind);
 }
 
-// Under a key that was used before it is the run that was asked for then; but not one that was
-// stopped because its client was gone, who now comes again.
+// Under a key that was used before it is the run that was asked for then; but not one that never
+// began, or was stopped because its client was gone, who now comes again.
 tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
                                                        std::string_view body, RunTerms terms) {
   if (!terms.key.empty()) {
     terms.fingerprint = sha256(body);
     KnownRun* known = registry_.find_key(terms.key, terms.owner);
-    if (known != nullptr && known->is_abandoned()) known = nullptr;
+    if (known != nullptr && (known->is_abandoned() || known->failure())) known = nullptr;
     if (known != nullptr && known->terms().fingerprint == terms.fingerprint) return known;
     if (known != nullptr) {
       return tl::unexpected(Problem{

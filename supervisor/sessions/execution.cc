@@ -182,7 +182,7 @@ void Execution::on_done(WorkerDone done) {
 void Execution::on_interpreter_end(std::optional<int> exit_code, std::optional<int> signal) {
   record_.session_ended = true;
   if (has_cause_ && record_.status == RunStatus::exited) return;  // of a prelude: we ended it
-  if (!record_.exit_code) record_.exit_code = exit_code;
+  if (signal || !record_.exit_code) record_.exit_code = exit_code;
   record_.signal = signal;
   if (exit_code) return set_cause(RunStatus::exited, "");
   const bool is_out_of_memory =

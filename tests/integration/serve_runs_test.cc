@@ -102,6 +102,20 @@ TEST_P(ServeRuns, DeleteStopsWhatRunsAndWhatWaits) {
   EXPECT_EQ(judged.out(), "checked stopped\nchecked stopped\n") << judged;
 }
 
+TEST_P(ServeRuns, ASecondDeleteTakesNoTimeFromWhatCleansUp) {
+  const Service service = start();
+  HttpClient client = service.client();
+  const std::string run = begin(client, code_body("bash",
+                                                  "trap 'sleep 1; echo saved; exit 0' TERM; echo up"
+                                                  "; sleep 60 & wait"));
+  ASSERT_TRUE(comes_to_run("sleep"));
+  for (int i = 0; i < 2; ++i) {
+    HttpClient other = service.client();
+    EXPECT_EQ(other.remove(run, kAsync).status, 202);
+  }
+  EXPECT_EQ(client.remove(run).json().out(), "up\nsaved\n");
+}
+
 // T33: no crash, nothing left, the field named.
 TEST_P(ServeRuns, OddTextsAreRunOrRefusedByName) {
   const Service service = start();
@@ -204,10 +218,14 @@ TEST_P(ServeRuns, ADeadlineEndsWhatRunsAndWhatStillWaits) {
   EXPECT_EQ(late.status, 503) << late;
   EXPECT_EQ(late.json().text("code"), "deadline_passed");
   EXPECT_EQ(late.header("Retry-After"), "1");
+  const std::string key = "Idempotency-Key: late\r\n";
+  const std::string hurried = R"({"argv": ["true"], "deadline_ms": 300})";
+  EXPECT_EQ(service.client().post("/v1/runs", hurried, key).status, 503);
   const HttpAnswer ended = end_of(client, running);
   EXPECT_EQ(ended.json().status(), "stopped");
   EXPECT_EQ(ended.json().text("error"), "the deadline of the request has passed");
   EXPECT_TRUE(comes_to_end("sleep"));
+  EXPECT_EQ(client.post("/v1/runs", hurried, key).status, 200) << "what never began holds no key";
 }
 
 TEST_P(ServeRuns, ThoseThatHaveEndedAreForgottenByNumberAndTime) {

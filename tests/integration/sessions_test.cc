@@ -39,6 +39,8 @@ TEST_P(Sessions, AreMadeByTheFirstProgramOfRun) {
       call({"run", "--session", id(), "--memory", "64m", "-l", "python", "-c", "print(x)"});
   EXPECT_EQ(other.exit_code, 125) << other;
   EXPECT_NE(other.err().find("made with other options"), std::string::npos) << other;
+  const Outcome bash = call({"run", "--session", id(), "-l", "bash", "-c", "echo a language"});
+  EXPECT_EQ(bash.out(), "a language\n") << bash;
 }
 
 TEST_P(Sessions, TellTheValueOfTheLastExpressionApartFromOutput) {
