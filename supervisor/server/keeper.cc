@@ -109,7 +109,9 @@ void Keeper::on_end(const RunRecord& record) {
   if (client != nullptr) client->on_end(record);
 }
 
+// The name is free before anybody is told.
 void Keeper::on_closed() {
+  { const Listener gone = std::move(listener_); }
   for (const auto& [client, owned] : clients_) client->on_session_closed();
   end_when_told(Clock::now() + kFarewell);
 }

@@ -73,6 +73,13 @@ TEST_P(SessionLists, AreNotHeldUpByAKeeperThatIsStopped) {
   EXPECT_EQ(call({"session", "ls"}).exit_code, 0);
 }
 
+TEST_P(SessionLists, GiveANameBackWithItsSession) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    make();
+    EXPECT_EQ(call({"session", "rm", id()}).exit_code, 0);
+  }
+}
+
 using SessionWords = WithSession;
 WARDCASE_AS_ROOT_AND_USER(SessionWords);
 
