@@ -48,7 +48,7 @@ TEST_P(Time, ATimeoutEndsChildrenToo) {
 }
 
 TEST_P(Time, WithALongerTimeoutTheChildDoesItsWork) {
-  (void)python(kLateChild, {"--timeout", "3s", "--grace", "100ms", "-v", shared_flag()});
+  (void)python(kLateChild, {"--timeout", "6s", "--grace", "100ms", "-v", shared_flag()});
   EXPECT_TRUE(has_late_file());
 }
 
