@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+"""The client: runs programs by the command, or by the service where one is named."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+
+from wardcase import _program
+from wardcase._command import CommandDoor
+from wardcase._http import HttpDoor
+from wardcase.errors import ConnectionLost, InvalidArgument, NotSupported
+from wardcase.result import Result
+from wardcase.session import Session
+
+Event = Dict[str, Any]
+
+_NO_SESSIONS = "session: the service has no sessions yet; without host and WARDCASE_HOST the command makes them"
+
+
+class Stream:
+    """The events of one run, as they happen; the last is `exit`, and `result` is set by it.
+
+    Closing it, leaving its `with` block or letting go of it ends the run.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+        self._events = run.events()
+        self.result: Optional[Result] = None
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        try:
+            event: Event = next(self._events)
+        except BaseException:
+            self.close()
+            raise
+        if event["type"] == "exit":
+            self.result = Result.from_record(event)
+        return event
+
+    def wait(self) -> Result:
+        """Reads all that is left, and gives the result."""
+        for _ in self:
+            pass
+        if self.result is None:
+            raise ConnectionLost("the run was closed before its end")
+        return self.result
+
+    def stop(self) -> None:
+        """From any thread: ends the program by its grace; the events go on until `exit`."""
+        self._run.stop()
+
+    def abandon(self) -> None:
+        """From any thread: the same, for who wants no more events."""
+        self._run.abandon()
+
+    def close(self) -> None:
+        """Ends the run, if it has not ended, and waits for that."""
+        run, self._run = self._run, _Ended()
+        run.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+class _Ended:
+    """What is left of a run that was closed."""
+
+    def stop(self) -> None:
+        """Nothing is left to do."""
+
+    abandon = close = stop
+
+
+class Client:
+    """Runs programs.
+
+    With `host`, or WARDCASE_HOST in the environment (`unix:/PATH` or `http://127.0.0.1:PORT`), the
+    service there runs them. Else the command `wardcase` does: `binary`, WARDCASE_BINARY, or the
+    first in PATH. `defaults` are arguments of `run` that hold where a call gives none.
+    """
+
+    def __init__(self, host: Optional[str] = None, *, binary: Optional[str] = None, **defaults: Any) -> None:
+        if host is None and binary is None:
+            host = os.environ.get("WARDCASE_HOST") or None
+        if host is not None and binary is not None:
+            raise InvalidArgument("binary", "give host or binary, not both")
+        if host is not None and not isinstance(host, str):
+            raise InvalidArgument("host", f"is of type {type(host).__name__}; give a str")
+        self._door: Union[HttpDoor, CommandDoor] = CommandDoor(binary) if host is None else HttpDoor(host)
+        self._defaults = defaults
+        # Told now, and not by the first run.
+        _program.program(**{"code": "", **defaults})
+
+    def run(
+        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+    ) -> Result:
+        """Runs a program and gives the result, however it ended (see Result.raise_for_status).
+
+        `code` in `language` (python), or `argv`, a list that is a command in the box. Besides:
+
+        - `args`, `stdin`, `files` ({name below /box: text, bytes or a path of the host}), `env`;
+        - limits: `timeout`, `cpu_time`, `idle_timeout`, `grace` in seconds, `memory`, `disk`,
+          `file_size`, `capture`, `output` in bytes or as '64m', `pids`, `cpus`, `open_files`;
+        - `requirements`, `prelude` (code that runs before it), `validate` (look at the syntax first);
+        - `network` ('none' or 'host'), `policy`, `allow_syscalls`, `workdir`;
+        - `merge_stderr`, `base64`, `encoding_fallback`;
+        - with the command alone: `workspace` ('DIR' or 'DIR:rw'), `volumes` (['SRC:DST[:rw]']), `out`
+          (a directory for what it makes), `interpreter`.
+        """
+        with self.stream(code, language, **arguments) as stream:
+            return stream.wait()
+
+    def stream(
+        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+    ) -> Stream:
+        """Starts a program, by the arguments of `run`, and gives its events as they happen."""
+        return self.start(self.program(code, language, **arguments))
+
+    def start(self, program: _program.Program) -> Stream:
+        """The same for what `program` gave."""
+        return Stream(self._door.start(program))
+
+    def start_in_session(self, session_id: str, program: _program.Program) -> Stream:
+        """The same in a session, which is made where there is none of this id."""
+        if not isinstance(self._door, CommandDoor):
+            raise NotSupported(_NO_SESSIONS)
+        return Stream(self._door.begin(["run", f"--session={session_id}"], program))
+
+    def check(self, code: Union[str, bytes], language: str = "python") -> Result:
+        """Looks at the syntax, and executes nothing; `status` is syntax_error where it is wrong."""
+        with Stream(self._door.check(_program.program(code, language))) as stream:
+            return stream.wait()
+
+    def program(
+        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+    ) -> _program.Program:
+        """The arguments of `run`, looked at."""
+        given = {**self._defaults, **arguments}
+        if language is None and code is None:
+            given.pop("language", None)
+        elif language is not None:
+            given["language"] = language
+        return _program.program(code, **given)
+
+    def batch(
+        self,
+        programs: Iterable[Union[str, Mapping[str, Any]]],
+        *,
+        parallel: Optional[int] = None,
+        as_finished: bool = False,
+        **arguments: Any,
+    ) -> Any:
+        """Runs many programs, `parallel` (the processors) at the same time.
+
+        Each is its code, or a dict of arguments of `run`; `arguments` hold for all. Gives the
+        results as a list in the order of the programs; with `as_finished` an iterator of (index,
+        result), which ends all runs when it is closed. An error of one ends all.
+        """
+        found = self.batch_programs(programs, parallel, arguments)
+        finished = self._run_all(found, parallel or os.cpu_count() or 1)
+        if as_finished:
+            return finished
+        results = dict(finished)
+        return [results[index] for index in range(len(found))]
+
+    def batch_programs(self, programs: Any, parallel: Any, arguments: Mapping[str, Any]) -> List[_program.Program]:
+        """All programs of a batch are looked at before the first one runs."""
+        if parallel is not None and (isinstance(parallel, bool) or not isinstance(parallel, int) or parallel < 1):
+            raise InvalidArgument("parallel", f"{parallel!r} is no whole number above 0")
+        if isinstance(programs, (str, bytes, Mapping)) or not hasattr(programs, "__iter__"):
+            raise InvalidArgument("programs", "give a list of codes, or of dicts of arguments of run")
+        found = []
+        for index, each in enumerate(programs):
+            if not isinstance(each, (str, bytes, Mapping)):
+                raise InvalidArgument(f"programs[{index}]", "is neither code nor a dict of arguments of run")
+            own = dict(each) if isinstance(each, Mapping) else {"code": each}
+            try:
+                found.append(self.program(**{**arguments, **own}))
+            except InvalidArgument as error:
+                raise InvalidArgument(f"programs[{index}].{error.argument}", str(error).split(": ", 1)[1]) from None
+        return found
+
+    def _run_all(self, programs: List[_program.Program], parallel: int) -> Iterator[Tuple[int, Result]]:
+        waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        for index, program in enumerate(programs):
+            waiting.put((index, program))
+        runs = _Runs()
+        threads = [
+            threading.Thread(target=self._work, args=(waiting, finished, runs), daemon=True)
+            for _ in range(min(parallel, len(programs)))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in programs:
+                index, result = finished.get()
+                if isinstance(result, BaseException):
+                    raise result
+                yield index, result
+        finally:
+            runs.end()
+            for thread in threads:
+                thread.join()
+
+    def _work(self, waiting: Any, finished: Any, runs: _Runs) -> None:
+        while not runs.ended:
+            try:
+                index, program = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                with self.start(program) as stream, runs.counting(stream):
+                    finished.put((index, stream.wait()))
+            except Exception as error:  # pylint: disable=broad-except  # It is raised by who waits.
+                finished.put((index, error))
+
+    def session(self, language: str = "python", **arguments: Any) -> Session:
+        """A box that lives on, with its interpreters; see Session. `with` ends it."""
+        if not isinstance(self._door, CommandDoor):
+            raise NotSupported(_NO_SESSIONS)
+        return Session(self._door, language, **{**self._defaults, **arguments})
+
+
+class _Runs:
+    """Those of a batch that go on."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._streams: List[Stream] = []
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def counting(self, stream: Stream) -> Iterator[None]:
+        """It is one of them meanwhile."""
+        with self._lock:
+            self._streams.append(stream)
+            ended = self.ended
+        if ended:
+            stream.abandon()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._streams.remove(stream)
+
+    def end(self) -> None:
+        """No other begins, and these end."""
+        with self._lock:
+            self.ended = True
+            streams = list(self._streams)
+        for stream in streams:
+            stream.abandon()

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The wardcase authors
+"""Sessions: boxes that live on, with their interpreters."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from wardcase import _program
+from wardcase._command import CommandDoor, HeldFiles, env_words, run_words
+from wardcase.errors import InvalidArgument, RequestRefused
+from wardcase.result import Result
+
+if TYPE_CHECKING:
+    from wardcase.client import Stream
+
+# A program that answers are sent to is followed for as long as a session can live.
+_UNTIL_THE_END = "--yield=24h"
+_OF_A_BOX = ("requirements", "prelude", "env", "volumes", "network", "policy", "allow_syscalls")
+
+
+class Session:
+    """A session of wardcase(1): /box keeps its files, interpreters their variables.
+
+    Programs run in it one at a time; methods may be called from any thread. `id` names it for
+    others, and for the command.
+    """
+
+    def __init__(
+        self,
+        door: CommandDoor,
+        language: str = "python",
+        *,
+        id: Optional[str] = None,  # pylint: disable=redefined-builtin
+        ttl: Optional[_program.Amount] = None,
+        idle_ttl: Optional[_program.Amount] = None,
+        **arguments: Any,
+    ) -> None:
+        """With requirements, prelude, env, volumes, network, policy, allow_syscalls and limits as of
+        Client.run; `ttl` and `idle_ttl` are seconds, or as '1h'."""
+        for name in arguments:
+            if name not in _OF_A_BOX and name not in _program.LIMITS:
+                raise InvalidArgument(name, "is no argument of a session")
+        made = _program.program("", language, **arguments)
+        held = HeldFiles()
+        environment = dict(os.environ)
+        words = ["session", "new", "--json"]
+        words += [] if id is None else [f"--id={_word('id', id)}"]
+        words += [] if ttl is None else [f"--ttl={_time('ttl', ttl)}"]
+        words += [] if idle_ttl is None else [f"--idle-ttl={_time('idle_ttl', idle_ttl)}"]
+        try:
+            words += [*run_words(made, held), *env_words(made.env, held, environment)]
+            told = json.loads(door.ask(words, held=held, environment=environment))
+        finally:
+            held.close()
+        self._door = door
+        self._ended = False
+        self.id: str = told["session_id"]
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Any) -> Result:
+        """Runs a program after those that came before it, and gives the result.
+
+        Besides: `stdin`, `files`, `requirements`, `validate`, `base64`, `out`, `interactive`
+        (`input` answers it; else it reads `stdin`, or nothing), `yield_after` (come back after so
+        many seconds with the status running), and the limits timeout, cpu_time, idle_timeout,
+        grace, capture and output.
+        """
+        with self.stream(code, language, **arguments) as stream:
+            return stream.wait()
+
+    def stream(
+        self,
+        code: Union[str, bytes],
+        language: Optional[str] = None,
+        *,
+        stdin: Optional[_program.Content] = None,
+        files: Optional[Mapping[str, _program.Content]] = None,
+        requirements: Optional[Sequence[str]] = None,
+        validate: bool = False,
+        interactive: bool = False,
+        yield_after: Optional[_program.Amount] = None,
+        base64: bool = False,
+        out: Union[str, "os.PathLike[str]", None] = None,
+        **limits: Optional[_program.Amount],
+    ) -> Stream:
+        """Starts a program, by the arguments of `run`, and gives its events as they happen."""
+        from wardcase.client import Stream  # pylint: disable=import-outside-toplevel,cyclic-import
+
+        for name in limits:
+            if name not in ("timeout", "cpu_time", "idle_timeout", "grace", "capture", "output"):
+                raise InvalidArgument(name, "is no argument of a program of a session")
+        program = _program.program(
+            code, language, files=files, requirements=requirements, validate=validate, base64=base64, out=out,
+            stdin=stdin, **limits
+        )  # fmt: skip
+        if interactive and stdin is not None:
+            raise InvalidArgument("stdin", "give stdin or interactive, not both")
+        # Without a language it is the session's own.
+        program.language = language
+        words = ["exec", self.id]
+        if yield_after is not None:
+            words.append(f"--yield={_time('yield_after', yield_after)}")
+        elif interactive:
+            words.append(_UNTIL_THE_END)
+        return Stream(self._door.begin(words, program))
+
+    def interrupt(self) -> None:
+        """Ctrl-C for the program that runs."""
+        self._door.ask(["session", "interrupt", self.id])
+
+    def input(self, text: str = "", *, newline: bool = True, eof: bool = False) -> None:
+        """A line that an interactive program reads; after `eof` there is no more.
+
+        It is a word of a command meanwhile, which every user of this host can read.
+        """
+        words = ["--eof"] if eof else []
+        words += [] if newline else ["--no-newline"]
+        words += [self.id] if eof and not text else [self.id, _program.word("text", text) or ""]
+        self._door.ask(["session", "input", *words])
+
+    def reset(self) -> None:
+        """Ends every process, and keeps the files."""
+        self._door.ask(["session", "reset", self.id])
+
+    def extend(self, ttl: _program.Amount) -> None:
+        """It lives so many seconds from now on."""
+        self._door.ask(["session", "extend", f"--ttl={_time('ttl', ttl)}", self.id])
+
+    def put(self, name: str, content: _program.Content) -> None:
+        """Writes a file below /box; its directory has to be there."""
+        held = HeldFiles()
+        source = held.hold(_program.content("content", content))
+        self._door.ask(["cp", source, f"{self.id}:{_word('name', name)}"], held=held)
+
+    def get(self, name: str) -> bytes:
+        """Reads a file below /box."""
+        return self._door.ask(["cat", f"{self.id}:{_word('name', name)}"])
+
+    def list(self, directory: str = "") -> List[Dict[str, Any]]:
+        """What lies in a directory below /box, with name, type, mode, size and modified_ms."""
+        place = self.id if directory in ("", ".") else f"{self.id}:{_word('directory', directory)}"
+        found: List[Dict[str, Any]] = json.loads(self._door.ask(["ls", "--json", place]))
+        return found
+
+    def close(self) -> None:
+        """Ends it, with all that runs in it. One that has ended by itself is no error."""
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            self._door.ask(["session", "rm", self.id])
+        except RequestRefused as error:
+            if "no such session" not in str(error):
+                raise
+
+
+def _word(argument: str, value: Any) -> str:
+    word = _program.word(argument, value)
+    if not word:
+        raise InvalidArgument(argument, "is missing")
+    return word
+
+
+def _time(argument: str, value: _program.Amount) -> str:
+    found = _program.amount(argument, value, "time")
+    return "none" if found is None else f"{found}ms"
