@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence
@@ -22,6 +23,16 @@ from wardcase.errors import ConnectionLost, InvalidArgument, RequestRefused, Una
 
 # What wardcase itself, its companion or the loader reads of its environment.
 _OUR_VARIABLES = re.compile(r"(WARDCASE|XDG|LD|LC|DBUS|MALLOC|GLIBC|NOTIFY|LISTEN|SYSTEMD)_.*|HOME|PATH|LANG|USER|TERM|TMPDIR|SHELL")
+_STOPPED_EARLY = {
+    "seq": 1,
+    "type": "exit",
+    "schema_version": 1,
+    "id": "",
+    "status": "stopped",
+    "success": False,
+    "signal": "SIGTERM",
+    "error": "stopped by SIGTERM before it began",
+}
 _OPTION_OF_KEY = {key: option for key, option, _ in LIMITS.values()}
 
 
@@ -144,6 +155,7 @@ class CommandRun:
         self, words: Sequence[str], stdin: Optional[IO[bytes]], descriptors: Sequence[int], environment: Dict[str, str]
     ) -> None:
         self._said = tempfile.TemporaryFile()
+        self._stopped = False
         try:
             self._process = subprocess.Popen(
                 list(words),
@@ -168,12 +180,17 @@ class CommandRun:
         code = self._process.wait()
         if not ended:
             words = self._words()
+            if self._stopped and code == -signal.SIGTERM:
+                # So early that it had not yet learned to listen.
+                yield dict(_STOPPED_EARLY)
+                return
             if code == 125:
                 raise RequestRefused(words or "it was refused without a word")
             raise ConnectionLost(words or f"wardcase ended with {code}, and without a record")
 
     def stop(self) -> None:
         """From any thread: the program ends by its grace, a second time at once."""
+        self._stopped = True
         if self._process.poll() is None:
             self._process.terminate()
 
