@@ -80,7 +80,16 @@ class Arguments(Case):
 
     def test_of_the_client(self):
         self.refused("timeout", Client, timeout=0)
-        for host in ("", "unix:api.sock", "https://127.0.0.1:1", "127.0.0.1:80", "http://", "http://a:b", "http://a/b", 5):
+        for host in (
+            "",
+            "unix:api.sock",
+            "https://127.0.0.1:1",
+            "127.0.0.1:80",
+            "http://",
+            "http://a:b",
+            "http://a/b",
+            5,
+        ):
             with self.subTest(host=host):
                 self.refused("host", Client, host)
         with mock.patch.dict(os.environ, {"WARDCASE_HOST": "nowhere"}):

@@ -46,7 +46,9 @@ class Command(Case):
         with tempfile.TemporaryDirectory() as directory:
             place = pathlib.Path(directory)
             (place / "in").write_text("1\n")
-            made = Client().run(argv=["sh", "-c", "cat in /data/in > made"], workspace=f"{place}:rw", volumes=[f"{place}:/data"])
+            made = Client().run(
+                argv=["sh", "-c", "cat in /data/in > made"], workspace=f"{place}:rw", volumes=[f"{place}:/data"]
+            )
             self.assertTrue(made.success, made)
             self.assertEqual((place / "made").read_text(), "1\n1\n")
             refused = Client().run(argv=["sh", "-c", "echo 2 > made"], workspace=place)

@@ -173,7 +173,7 @@ class CodeRun(Case):
         self.assert_quick()
 
     def test_the_end_by_time_and_by_signal_is_told_to_people(self):
-        *texts, last = code_run("print(1)\nwhile True: pass", timeout=1)
+        *texts, last = code_run("print(1)\nwhile True: pass", timeout=2)
         self.assertEqual(last, {"status": "error", "stdout": "1\n\n[Timeout Error] 超时强制终止", "exit_code": 124})
         self.assertEqual("".join(texts), last["stdout"])
         stop = []

@@ -64,7 +64,9 @@ class Package(Case):
                 self.assertEqual(one.read(name), other.read(name), name)
 
     def test_pip_installs_it_without_an_index(self):
-        if subprocess.run([sys.executable, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, check=False).returncode:
+        if subprocess.run(
+            [sys.executable, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, check=False
+        ).returncode:
             self.skipTest("there is no pip")
         target = self.place / "target"
         words = "-m pip --isolated --disable-pip-version-check --no-cache-dir install --quiet --no-index".split()

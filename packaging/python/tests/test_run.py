@@ -125,7 +125,9 @@ class Runs:
         self.assert_quick()
 
     def test_a_batch_gives_results_in_order(self):
-        results = self.client.batch(["print(0)", {"code": "echo 1", "language": "bash"}, "print(2)"], parallel=2, pids=20)
+        results = self.client.batch(
+            ["print(0)", {"code": "echo 1", "language": "bash"}, "print(2)"], parallel=2, pids=20
+        )
         self.assertEqual([result.stdout for result in results], ["0\n", "1\n", "2\n"])
         self.assertEqual([result.limits["pids"] for result in results], [20, 20, 20])
         self.assertEqual(self.client.batch([]), [])
@@ -182,6 +184,23 @@ class ByTheServiceOverTcp(Case):
             self.assertEqual(Client(service.address).run("print(1)").stdout, "1\n")
         finally:
             service.close()
+
+
+class OfABusyService(Case):
+    """One run at a time, and one that waits."""
+
+    def test_a_run_waits_for_its_turn_and_one_too_many_is_told_when_to_come_back(self):
+        service = Service(None, "--max-runs", "1", "--max-queue", "1")
+        self.addCleanup(service.close)
+        client = Client(service.address)
+        with client.stream(ENDLESS) as first:
+            next(first)
+            second = client.stream("print(2)")
+            with self.assertRaises(errors.ServiceBusy) as raised:
+                client.run("print(3)")
+            self.assertEqual(raised.exception.code, "queue_full")
+            self.assertGreater(raised.exception.retry_after, 0)
+        self.assertEqual(second.wait().stdout, "2\n")
 
 
 class Defaults(Case):

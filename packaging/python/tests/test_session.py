@@ -79,7 +79,9 @@ class Sessions(Case):
         self.assert_quick()
 
     def test_a_program_may_go_on(self):
-        result = self.session.run(ENDLESS, yield_after=0.1)
+        # So that its interpreter is there, and what is interrupted is the program.
+        self.session.run("")
+        result = self.session.run(ENDLESS, yield_after=0.3)
         self.assertEqual((result.status, result.command_exit_code), ("running", 0))
         self.session.interrupt()
         self.assertEqual(self.session.run("print(1)").stdout, "1\n")

@@ -22,7 +22,9 @@ from wardcase._program import LIMITS, Program
 from wardcase.errors import ConnectionLost, InvalidArgument, RequestRefused, Unavailable
 
 # What wardcase itself, its companion or the loader reads of its environment.
-_OUR_VARIABLES = re.compile(r"(WARDCASE|XDG|LD|LC|DBUS|MALLOC|GLIBC|NOTIFY|LISTEN|SYSTEMD)_.*|HOME|PATH|LANG|USER|TERM|TMPDIR|SHELL")
+_OUR_VARIABLES = re.compile(
+    r"(WARDCASE|XDG|LD|LC|DBUS|MALLOC|GLIBC|NOTIFY|LISTEN|SYSTEMD)_.*|HOME|PATH|LANG|USER|TERM|TMPDIR|SHELL"
+)
 _STOPPED_EARLY = {
     "seq": 1,
     "type": "exit",
@@ -314,13 +316,19 @@ class CommandDoor:
         return self.spawn(words, held, stdin, environment)
 
     def spawn(
-        self, words: Sequence[str], held: HeldFiles, stdin: Optional[bytes], environment: Optional[Dict[str, str]] = None
+        self,
+        words: Sequence[str],
+        held: HeldFiles,
+        stdin: Optional[bytes],
+        environment: Optional[Dict[str, str]] = None,
     ) -> CommandRun:
         """Starts the command, with these bytes to read, and lets go of what is held."""
         try:
             descriptors = held.descriptors()
             file = None if stdin is None else held.open(stdin)
-            return CommandRun([self.command, *words], file, descriptors, dict(os.environ) if environment is None else environment)
+            return CommandRun(
+                [self.command, *words], file, descriptors, dict(os.environ) if environment is None else environment
+            )
         finally:
             held.close()
 

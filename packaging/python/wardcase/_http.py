@@ -62,7 +62,9 @@ class HttpDoor:
 
     def check(self, program: Program) -> Any:
         """Looks at nothing: the service does that only before it runs something."""
-        raise NotSupported("check: the service looks at the syntax of what it runs (validate=True), and of nothing else")
+        raise NotSupported(
+            "check: the service looks at the syntax of what it runs (validate=True), and of nothing else"
+        )
 
 
 class HttpRun:

@@ -5,15 +5,91 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union
 
 from wardcase.errors import InvalidArgument
 
 Content = Union[str, bytes, "os.PathLike[str]"]
+Path = Union[str, "os.PathLike[str]"]
 Amount = Union[int, float, str]
+
+
+class Limits(TypedDict, total=False):
+    """Seconds or bytes as numbers, or as text such as '500ms' and '64m'; 'none' for no limit."""
+
+    timeout: Optional[Amount]
+    cpu_time: Optional[Amount]
+    idle_timeout: Optional[Amount]
+    grace: Optional[Amount]
+    memory: Optional[Amount]
+    pids: Optional[Amount]
+    cpus: Optional[Amount]
+    disk: Optional[Amount]
+    file_size: Optional[Amount]
+    open_files: Optional[Amount]
+    capture: Optional[Amount]
+    output: Optional[Amount]
+
+
+class Arguments(Limits, total=False):
+    """What Client.run takes besides code and language, for those who check types."""
+
+    argv: Optional[Sequence[str]]
+    args: Optional[Sequence[str]]
+    stdin: Optional[Content]
+    files: Optional[Mapping[str, Content]]
+    env: Optional[Mapping[str, str]]
+    requirements: Optional[Sequence[str]]
+    prelude: Union[str, bytes, None]
+    validate: bool
+    network: Optional[str]
+    policy: Optional[str]
+    workdir: Optional[str]
+    merge_stderr: bool
+    base64: bool
+    encoding_fallback: Optional[str]
+    allow_syscalls: Optional[Sequence[str]]
+    workspace: Optional[Path]
+    volumes: Optional[Sequence[str]]
+    out: Optional[Path]
+    interpreter: Optional[Path]
+
+
+class SessionArguments(Limits, total=False):
+    """What Client.session takes besides the language."""
+
+    id: Optional[str]
+    ttl: Optional[Amount]
+    idle_ttl: Optional[Amount]
+    requirements: Optional[Sequence[str]]
+    prelude: Union[str, bytes, None]
+    env: Optional[Mapping[str, str]]
+    volumes: Optional[Sequence[str]]
+    network: Optional[str]
+    policy: Optional[str]
+    allow_syscalls: Optional[Sequence[str]]
+
+
+class ExecArguments(TypedDict, total=False):
+    """What Session.run takes besides code and language."""
+
+    stdin: Optional[Content]
+    files: Optional[Mapping[str, Content]]
+    requirements: Optional[Sequence[str]]
+    validate: bool
+    interactive: bool
+    yield_after: Optional[Amount]
+    base64: bool
+    out: Optional[Path]
+    timeout: Optional[Amount]
+    cpu_time: Optional[Amount]
+    idle_timeout: Optional[Amount]
+    grace: Optional[Amount]
+    capture: Optional[Amount]
+    output: Optional[Amount]
+
 
 # A limit by its name here: its name in records, the option of the command, and its unit.
 LIMITS: Dict[str, Tuple[str, str, str]] = {
@@ -91,10 +167,10 @@ def program(
     base64: bool = False,
     encoding_fallback: Optional[str] = None,
     allow_syscalls: Optional[Sequence[str]] = None,
-    workspace: Union[str, "os.PathLike[str]", None] = None,
+    workspace: Optional[Path] = None,
     volumes: Optional[Sequence[str]] = None,
-    out: Union[str, "os.PathLike[str]", None] = None,
-    interpreter: Union[str, "os.PathLike[str]", None] = None,
+    out: Optional[Path] = None,
+    interpreter: Optional[Path] = None,
     **limits: Optional[Amount],
 ) -> Program:
     """Of the arguments of Client.run; the first that can't be used is an InvalidArgument."""

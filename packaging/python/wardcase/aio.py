@@ -7,12 +7,28 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
-from typing import Any, AsyncIterator, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncGenerator,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from wardcase import _program
 from wardcase.client import Client, Event, Stream
 from wardcase.result import Result
 from wardcase.session import Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 
@@ -101,13 +117,19 @@ class AsyncClient:
         self._client = Client(host, binary=binary, **defaults)
 
     async def run(
-        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        **arguments: Unpack[_program.Arguments],
     ) -> Result:
         """See Client.run."""
         return await self.stream(code, language, **arguments).wait()
 
     def stream(
-        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        **arguments: Unpack[_program.Arguments],
     ) -> AsyncStream:
         """See Client.stream; the program starts when its first event is awaited."""
         return self._stream(self._client.program(code, language, **arguments))
@@ -133,7 +155,7 @@ class AsyncClient:
         *,
         parallel: Optional[int] = None,
         **arguments: Any,
-    ) -> AsyncIterator[Tuple[int, Result]]:
+    ) -> AsyncGenerator[Tuple[int, Result], None]:
         """The same as pairs of index and result, each when it is there."""
         found = self._client.batch_programs(programs, parallel, arguments)
         turn = asyncio.Semaphore(parallel or os.cpu_count() or 1)
@@ -151,7 +173,7 @@ class AsyncClient:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def session(self, language: str = "python", **arguments: Any) -> AsyncSession:
+    def session(self, language: str = "python", **arguments: Unpack[_program.SessionArguments]) -> AsyncSession:
         """See Client.session; it is made by `async with`."""
         return AsyncSession(lambda: self._client.session(language, **arguments))
 
@@ -183,14 +205,19 @@ class AsyncSession:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def run(self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Any) -> Result:
+    async def run(
+        self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Unpack[_program.ExecArguments]
+    ) -> Result:
         """See Session.run."""
         return await self.stream(code, language, **arguments).wait()
 
-    def stream(self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Any) -> AsyncStream:
+    def stream(
+        self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Unpack[_program.ExecArguments]
+    ) -> AsyncStream:
         """See Session.stream; the program starts when its first event is awaited."""
         session = self._made()
-        return AsyncStream(lambda: session.stream(code, language, **arguments))
+        given: Dict[str, Any] = {**arguments}
+        return AsyncStream(lambda: session.stream(code, language, **given))
 
     async def interrupt(self) -> None:
         """See Session.interrupt."""

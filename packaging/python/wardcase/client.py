@@ -8,14 +8,33 @@ import contextlib
 import os
 import queue
 import threading
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Generator,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    Union,
+    overload,
+)
 
 from wardcase import _program
 from wardcase._command import CommandDoor
 from wardcase._http import HttpDoor
 from wardcase.errors import ConnectionLost, InvalidArgument, NotSupported
 from wardcase.result import Result
-from wardcase.session import Session
+from wardcase.session import SESSION_ARGUMENTS, Session
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    # Only who checks types needs it, and brings it along.
+    from typing_extensions import Unpack
 
 Event = Dict[str, Any]
 
@@ -105,10 +124,13 @@ class Client:
         self._door: Union[HttpDoor, CommandDoor] = CommandDoor(binary) if host is None else HttpDoor(host)
         self._defaults = defaults
         # Told now, and not by the first run.
-        _program.program(**{"code": "", **defaults})
+        self.program("")
 
     def run(
-        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        **arguments: Unpack[_program.Arguments],
     ) -> Result:
         """Runs a program and gives the result, however it ended (see Result.raise_for_status).
 
@@ -127,7 +149,10 @@ class Client:
             return stream.wait()
 
     def stream(
-        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        **arguments: Unpack[_program.Arguments],
     ) -> Stream:
         """Starts a program, by the arguments of `run`, and gives its events as they happen."""
         return self.start(self.program(code, language, **arguments))
@@ -148,15 +173,40 @@ class Client:
             return stream.wait()
 
     def program(
-        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        **arguments: Unpack[_program.Arguments],
     ) -> _program.Program:
         """The arguments of `run`, looked at."""
-        given = {**self._defaults, **arguments}
+        given: Dict[str, Any] = {**self._defaults, **arguments}
         if language is None and code is None:
             given.pop("language", None)
         elif language is not None:
             given["language"] = language
         return _program.program(code, **given)
+
+    @overload
+    def batch(
+        self,
+        programs: Iterable[Union[str, Mapping[str, Any]]],
+        *,
+        parallel: Optional[int] = None,
+        as_finished: Literal[False] = False,
+        **arguments: Any,
+    ) -> List[Result]:
+        ...
+
+    @overload
+    def batch(
+        self,
+        programs: Iterable[Union[str, Mapping[str, Any]]],
+        *,
+        parallel: Optional[int] = None,
+        as_finished: Literal[True],
+        **arguments: Any,
+    ) -> Generator[Tuple[int, Result], None, None]:
+        ...
 
     def batch(
         self,
@@ -165,7 +215,7 @@ class Client:
         parallel: Optional[int] = None,
         as_finished: bool = False,
         **arguments: Any,
-    ) -> Any:
+    ) -> Union[List[Result], Generator[Tuple[int, Result], None, None]]:
         """Runs many programs, `parallel` (the processors) at the same time.
 
         Each is its code, or a dict of arguments of `run`; `arguments` hold for all. Gives the
@@ -185,18 +235,19 @@ class Client:
             raise InvalidArgument("parallel", f"{parallel!r} is no whole number above 0")
         if isinstance(programs, (str, bytes, Mapping)) or not hasattr(programs, "__iter__"):
             raise InvalidArgument("programs", "give a list of codes, or of dicts of arguments of run")
-        found = []
+        found: List[_program.Program] = []
         for index, each in enumerate(programs):
             if not isinstance(each, (str, bytes, Mapping)):
                 raise InvalidArgument(f"programs[{index}]", "is neither code nor a dict of arguments of run")
-            own = dict(each) if isinstance(each, Mapping) else {"code": each}
+            own: Mapping[str, Any] = each if isinstance(each, Mapping) else {"code": each}
+            given: Dict[str, Any] = {**arguments, **own}
             try:
-                found.append(self.program(**{**arguments, **own}))
+                found.append(self.program(**given))
             except InvalidArgument as error:
                 raise InvalidArgument(f"programs[{index}].{error.argument}", str(error).split(": ", 1)[1]) from None
         return found
 
-    def _run_all(self, programs: List[_program.Program], parallel: int) -> Iterator[Tuple[int, Result]]:
+    def _run_all(self, programs: List[_program.Program], parallel: int) -> Generator[Tuple[int, Result], None, None]:
         waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         for index, program in enumerate(programs):
@@ -231,11 +282,16 @@ class Client:
             except Exception as error:  # pylint: disable=broad-except  # It is raised by who waits.
                 finished.put((index, error))
 
-    def session(self, language: str = "python", **arguments: Any) -> Session:
+    def session(self, language: str = "python", **arguments: Unpack[_program.SessionArguments]) -> Session:
         """A box that lives on, with its interpreters; see Session. `with` ends it."""
         if not isinstance(self._door, CommandDoor):
             raise NotSupported(_NO_SESSIONS)
-        return Session(self._door, language, **{**self._defaults, **arguments})
+        given: Dict[str, Any] = {"language": language, **self._session_defaults(), **arguments}
+        return Session(self._door, **given)
+
+    def _session_defaults(self) -> Dict[str, Any]:
+        """Those of the defaults that a session takes."""
+        return {name: value for name, value in self._defaults.items() if name in SESSION_ARGUMENTS}
 
 
 class _Runs:

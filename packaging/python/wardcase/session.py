@@ -14,11 +14,23 @@ from wardcase.errors import InvalidArgument, RequestRefused
 from wardcase.result import Result
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from wardcase.client import Stream
 
 # A program that answers are sent to is followed for as long as a session can live.
 _UNTIL_THE_END = "--yield=24h"
-_OF_A_BOX = ("requirements", "prelude", "env", "volumes", "network", "policy", "allow_syscalls")
+# Of Client.run, those that are of a box.
+SESSION_ARGUMENTS = (
+    *_program.LIMITS,
+    "requirements",
+    "prelude",
+    "env",
+    "volumes",
+    "network",
+    "policy",
+    "allow_syscalls",
+)
 
 
 class Session:
@@ -41,7 +53,7 @@ class Session:
         """With requirements, prelude, env, volumes, network, policy, allow_syscalls and limits as of
         Client.run; `ttl` and `idle_ttl` are seconds, or as '1h'."""
         for name in arguments:
-            if name not in _OF_A_BOX and name not in _program.LIMITS:
+            if name not in SESSION_ARGUMENTS:
                 raise InvalidArgument(name, "is no argument of a session")
         made = _program.program("", language, **arguments)
         held = HeldFiles()
@@ -65,7 +77,9 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Any) -> Result:
+    def run(
+        self, code: Union[str, bytes], language: Optional[str] = None, **arguments: Unpack[_program.ExecArguments]
+    ) -> Result:
         """Runs a program after those that came before it, and gives the result.
 
         Besides: `stdin`, `files`, `requirements`, `validate`, `base64`, `out`, `interactive`
@@ -73,7 +87,8 @@ class Session:
         many seconds with the status running), and the limits timeout, cpu_time, idle_timeout,
         grace, capture and output.
         """
-        with self.stream(code, language, **arguments) as stream:
+        given: Dict[str, Any] = {**arguments}
+        with self.stream(code, language, **given) as stream:
             return stream.wait()
 
     def stream(
@@ -97,10 +112,10 @@ class Session:
         for name in limits:
             if name not in ("timeout", "cpu_time", "idle_timeout", "grace", "capture", "output"):
                 raise InvalidArgument(name, "is no argument of a program of a session")
-        program = _program.program(
-            code, language, files=files, requirements=requirements, validate=validate, base64=base64, out=out,
-            stdin=stdin, **limits
-        )  # fmt: skip
+        given: Dict[str, Any] = dict(
+            stdin=stdin, files=files, requirements=requirements, base64=base64, out=out, **limits
+        )
+        program = _program.program(code, language, validate=validate, **given)
         if interactive and stdin is not None:
             raise InvalidArgument("stdin", "give stdin or interactive, not both")
         # Without a language it is the session's own.
