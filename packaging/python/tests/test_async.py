@@ -31,6 +31,7 @@ class Asyncio(Case):
             stream = client.stream("print(2)")
             self.assertEqual([event["type"] async for event in stream][-1], "exit")
             self.assertEqual(stream.result.stdout, "2\n")
+            self.assertIs(await stream.wait(), stream.result)
             results = await client.batch(["print(3)", "print(4)"], parallel=2)
             self.assertEqual([result.stdout for result in results], ["3\n", "4\n"])
 

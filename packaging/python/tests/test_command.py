@@ -2,6 +2,7 @@
 # Copyright The wardcase authors
 """What the command's way alone has: descriptors, directories of the host, and callers that go away."""
 
+import asyncio
 import os
 import pathlib
 import signal
@@ -11,7 +12,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from wardcase import Client, InvalidArgument, Unavailable
+from wardcase import AsyncClient, Client, InvalidArgument, Unavailable, code_run
+from wardcase.errors import ConnectionLost
 
 from .support import COMMAND, ENDLESS, PATIENCE_SECONDS, Case, children, has_ended
 
@@ -73,6 +75,24 @@ class Command(Case):
         wrong = Client().check("if", "bash")
         self.assertEqual((wrong.status, wrong.stdout), ("syntax_error", ""))
 
+    def test_a_program_whose_run_is_ended_has_its_grace(self):
+        script = "trap 'sleep 0.2; echo x >>made; exit' TERM; echo begun; while :; do sleep 0.05; done"
+
+        async def cancel(place):
+            async with AsyncClient().stream(script, "bash", workspace=f"{place}:rw") as stream:
+                while (await stream.__anext__())["type"] != "stdout":
+                    pass
+
+        with tempfile.TemporaryDirectory() as place:
+            for event in Client().stream(script, "bash", workspace=f"{place}:rw"):
+                if event["type"] == "stdout":
+                    break
+            updates = code_run(script, "bash", cwd=place)
+            next(updates)
+            updates.close()
+            asyncio.run(cancel(place))
+            self.assertEqual((pathlib.Path(place) / "made").read_text(), "x\n" * 3)
+
     def test_a_caller_that_is_interrupted_ends_its_run(self):
         with self.caller("stream.wait()") as (caller, run):
             caller.send_signal(signal.SIGINT)
@@ -102,8 +122,10 @@ class Command(Case):
                 Client()
 
     def test_a_command_that_is_another(self):
-        with self.assertRaisesRegex(Exception, "without a record"):
+        with self.assertRaisesRegex(ConnectionLost, "without a record"):
             Client(binary="/bin/true").run("")
+        with self.assertRaisesRegex(ConnectionLost, "no event"):
+            Client(binary="/bin/echo").run("")
 
     def test_the_version_is_that_of_the_command(self):
         import wardcase

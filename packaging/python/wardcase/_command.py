@@ -158,6 +158,7 @@ class CommandRun:
     ) -> None:
         self._said = tempfile.TemporaryFile()
         self._stopped = False
+        self._ended = False
         try:
             self._process = subprocess.Popen(
                 list(words),
@@ -174,13 +175,15 @@ class CommandRun:
     def events(self) -> Iterator[Dict[str, Any]]:
         """Until the last one, which has the record."""
         assert self._process.stdout is not None
-        ended = False
         for line in self._process.stdout:
-            event = json.loads(line)
-            ended = event.get("type") == "exit"
+            try:
+                event = json.loads(line)
+                self._ended = event["type"] == "exit"
+            except (ValueError, TypeError, KeyError):
+                raise ConnectionLost(f"what the command tells is no event: {line!r:.80}") from None
             yield event
         code = self._process.wait()
-        if not ended:
+        if not self._ended:
             words = self._words()
             if self._stopped and code == -signal.SIGTERM:
                 # So early that it had not yet learned to listen.
@@ -196,23 +199,30 @@ class CommandRun:
         if self._process.poll() is None:
             self._process.terminate()
 
-    abandon = stop
+    def abandon(self) -> None:
+        """From any thread: the same, but a second time is none."""
+        if not self._stopped and not self._ended:
+            self.stop()
 
     def close(self) -> None:
         """Ends what still runs, and waits for that."""
         try:
+            self.abandon()
             self._end()
         except BaseException:
             # The user is in a hurry: no grace.
+            self.stop()
             self._end()
             raise
         finally:
             self._said.close()
 
     def _end(self) -> None:
-        self.stop()
-        if self._process.stdout is not None:
-            # Nothing is read any more, and so nothing of it may wait for being read.
+        assert self._process.stdout is not None
+        if not self._process.stdout.closed:
+            # To close it would end the program by what it still writes, and without its grace.
+            while self._process.stdout.read(1 << 16):
+                pass
             self._process.stdout.close()
         self._process.wait()
 
@@ -262,7 +272,11 @@ class CheckedRun:
         if self._current is not None:
             self._current.stop()
 
-    abandon = stop
+    def abandon(self) -> None:
+        """From any thread: the same, but a second time is none."""
+        self._stopped = True
+        if self._current is not None:
+            self._current.abandon()
 
     def close(self) -> None:
         """Ends what still runs, and waits for that."""

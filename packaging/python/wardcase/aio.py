@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
+import threading
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def _end(thread: concurrent.futures.ThreadPoolExecutor, begun: Callable[[], Optional[Stream]]) -> None:
+    thread.shutdown(wait=True)
+    # It may have begun only now.
+    stream = begun()
+    if stream is not None:
+        stream.close()
+
+
 class AsyncStream:
     """The events of one run; see Stream. `async with`, `async for` or `await stream.wait()`."""
 
@@ -52,7 +61,7 @@ class AsyncStream:
         return self
 
     async def __anext__(self) -> Event:
-        event = await self._call(lambda: next(self._begun(), None))
+        event = None if self._given_up else await self._call(lambda: next(self._begun(), None))
         if event is None:
             await self.aclose()
             raise StopAsyncIteration
@@ -60,6 +69,8 @@ class AsyncStream:
 
     async def wait(self) -> Result:
         """Reads all that is left, and gives the result."""
+        if self.result is not None:
+            return self.result
         try:
             return await self._call(lambda: self._begun().wait())
         finally:
@@ -74,14 +85,9 @@ class AsyncStream:
     async def aclose(self) -> None:
         """Ends the run, if it has not ended, and waits for that."""
         self._give_up()
-        closing = asyncio.get_running_loop().run_in_executor(None, self._end)
+        closing = asyncio.get_running_loop().run_in_executor(None, _end, self._thread, lambda: self._stream)
         # Cancelled or not, nothing of it is left behind.
         await asyncio.shield(closing)
-
-    def _end(self) -> None:
-        self._thread.shutdown(wait=True)
-        if self._stream is not None:
-            self._stream.close()
 
     def _begun(self) -> Stream:
         if self._stream is None:
@@ -108,6 +114,12 @@ class AsyncStream:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    def __del__(self) -> None:
+        # Who lets go of it may be the loop, which must not wait for a program's grace.
+        stream = self._stream
+        if not self._given_up and stream is not None:
+            threading.Thread(target=_end, args=(self._thread, lambda: stream)).start()
 
 
 class AsyncClient:
