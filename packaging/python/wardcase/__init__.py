@@ -8,11 +8,12 @@
 
 from wardcase import errors
 from wardcase.aio import AsyncClient, AsyncSession, AsyncStream
-from wardcase.client import Client, Stream
+from wardcase.client import Client
 from wardcase.dropin import code_run, do_code_run, execute_bash, execute_javascript, execute_python
 from wardcase.errors import InvalidArgument, NotSupported, RequestRefused, RunError, Unavailable, WardcaseError
 from wardcase.result import Result
 from wardcase.session import Session
+from wardcase.stream import Stream
 
 __version__ = "0.1.0"
 __all__ = [

@@ -24,9 +24,10 @@ from typing import (
 )
 
 from wardcase import _program
-from wardcase.client import Client, Event, Stream
+from wardcase.client import Client
 from wardcase.result import Result
 from wardcase.session import Session
+from wardcase.stream import Event, Stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -12,9 +12,10 @@ import threading
 from typing import Any, Dict, Generator, List, Optional, Sequence, Union
 
 from wardcase import _program
-from wardcase.client import Client, Stream
+from wardcase.client import Client
 from wardcase.errors import InvalidArgument, NotSupported, WardcaseError
 from wardcase.result import Result
+from wardcase.stream import Stream
 
 MAX_TIMEOUT_SECONDS = 600
 _OMITTED = "\n\n[omitted long output]\n\n"

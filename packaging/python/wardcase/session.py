@@ -12,11 +12,11 @@ from wardcase import _program
 from wardcase._command import CommandDoor, HeldFiles, env_words, run_words
 from wardcase.errors import InvalidArgument, RequestRefused
 from wardcase.result import Result
+from wardcase.stream import Stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from wardcase.client import Stream
 
 # A program that answers are sent to is followed for as long as a session can live.
 _UNTIL_THE_END = "--yield=24h"
@@ -107,8 +107,6 @@ class Session:
         **limits: Optional[_program.Amount],
     ) -> Stream:
         """Starts a program, by the arguments of `run`, and gives its events as they happen."""
-        from wardcase.client import Stream  # pylint: disable=import-outside-toplevel,cyclic-import
-
         for name in limits:
             if name not in ("timeout", "cpu_time", "idle_timeout", "grace", "capture", "output"):
                 raise InvalidArgument(name, "is no argument of a program of a session")
