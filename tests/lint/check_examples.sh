@@ -21,6 +21,8 @@ export XDG_CACHE_HOME=$work/cache XDG_STATE_HOME=$work/state PATH=/usr/local/bin
 awk '/^```sh$/ { block = ""; reading = 1; next }
      /^```$/ { if (reading && block ~ /(^|[ (])wardcase (run|exec|session|check)/) printf "%s", block; reading = 0 }
      reading { block = block $0 "\n" }' README.md | grep -v -e 'run -t' -e systemctl >"$work/.lines"
+# What this host can't give its ordinary users is not asked for.
+"$build/wardcase" run -q --policy strict -- true || sed -i '/--policy strict/d' "$work/.lines"
 (($(wc -l <"$work/.lines") > 20)) || { echo "README.md: found too few examples" && exit 1; }
 
 cd "$work"
