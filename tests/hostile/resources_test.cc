@@ -23,7 +23,7 @@ WARDCASE_AS_ROOT_AND_USER(HostileResources);
 TEST_P(HostileResources, AForkBombIsHeldByThePidsLimit) {
   declare_attack("fork without end", "pids limit");
   no_control("it would fill the process table");
-  const Record record = hostile("fork_bomb", {}, {"--pids", "64", "--timeout", "1s"});
+  const Record record = hostile("fork_bomb", {}, {"--pids", "64", "--timeout", "3s"});
   EXPECT_NE(record.out().find("armed"), std::string::npos) << record;
   EXPECT_EQ(record.status(), "timeout");
   EXPECT_TRUE(record.lists("limits_hit", "pids")) << record;

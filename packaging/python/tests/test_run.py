@@ -14,7 +14,7 @@ from .support import ENDLESS, Case, Service
 WAYS_TO_END = [
     (dict(code="raise SystemExit(3)"), "exited", errors.ProgramFailed, 3),
     (dict(code="import os; os.kill(os.getpid(), 10)"), "signaled", errors.ProgramSignaled, 138),
-    (dict(code="while True: pass", timeout=0.2), "timeout", errors.RunTimeout, 124),
+    (dict(code="import time; time.sleep(60)", timeout=0.2), "timeout", errors.RunTimeout, 124),
     (dict(code="import time; time.sleep(99)", idle_timeout="200ms"), "idle", errors.IdleTimeout, 124),
     (dict(code="x = bytearray(10**9)", memory="64m"), "oom", errors.OutOfMemory, 137),
     (dict(code="while True: print('x' * 9999)", output="64k"), "output_limit", errors.OutputLimitReached, 124),
