@@ -24,7 +24,7 @@ class RunRegistryTest : public testing::Test {
   struct Fake : StartedRun {
     explicit Fake(RunRegistryTest& its_test) : test(its_test) {}
     void stop(int) override { ++test.stops; }
-    void set_paused(bool is_paused) override { test.is_paused = is_paused; }
+    void set_paused(bool value) override { test.is_paused = value; }
     [[nodiscard]] RunRecord record_so_far() const override { return {}; }
     RunRegistryTest& test;
   };
