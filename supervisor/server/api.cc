@@ -94,7 +94,8 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
   const std::string_view method =
       request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   std::string methods;
-  ApiCall call = {request, exchange, {}};
+  const Caller caller = caller_at(exchange.peer());
+  ApiCall call = {request, exchange, caller, {}};
   for (const Route& route : kRoutes) {
     if (!matches(path, route.path, call.id)) continue;
     if (route.method == method) return route.handle({service_, runs_, host_}, call);

@@ -5,6 +5,7 @@
 #include <boost/json/fwd.hpp>
 #include <string_view>
 
+#include "supervisor/server/caller.h"
 #include "supervisor/server/exchange.h"
 #include "supervisor/server/http_codec.h"
 #include "supervisor/server/problem.h"
@@ -15,6 +16,7 @@ namespace wardcase::supervisor {
 struct ApiCall {
   const HttpRequest& request;
   Exchange& exchange;
+  const Caller& caller;
   std::string_view id;  // what stands for {id} in the path
 
   void refuse(const Problem& problem) const { exchange.answer(to_response(problem)); }

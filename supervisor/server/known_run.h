@@ -2,8 +2,6 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -24,7 +22,6 @@ enum class RunState : std::uint8_t { queued, running, ended };
 [[nodiscard]] std::string_view run_state_name(RunState state);
 
 // Who comes over TCP is known to nobody.
-inline constexpr uid_t kNobody = static_cast<uid_t>(-1);
 
 // Codes of runs that never began.
 inline constexpr std::string_view kDraining = "draining";
@@ -32,7 +29,7 @@ inline constexpr std::string_view kDeadlinePassed = "deadline_passed";
 
 // What who asks for a run says of it, besides the run itself.
 struct RunTerms {
-  uid_t owner = 0;
+  std::string owner;  // a caller's name
   OutputForm form = OutputForm::text;
   bool is_detached = false;  // it goes on when nobody waits for it any more
   std::optional<std::chrono::milliseconds> deadline;  // for all of it, from now on

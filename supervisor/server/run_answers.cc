@@ -38,7 +38,7 @@ json::object summary_of(const KnownRun& run) {
                           {"detached", run.terms().is_detached},
                           {"trace_id", nullptr}};
   if (run.language()) summary["language"] = to_json_text(*run.language());
-  if (run.terms().owner != kNobody) summary["owner"] = run.terms().owner;
+  summary["owner"] = run.terms().owner;
   if (!run.terms().trace.empty()) summary["trace_id"] = to_json_text(run.terms().trace);
   return summary;
 }

@@ -2,8 +2,6 @@
 // Copyright The wardcase authors
 #include "supervisor/server/run_handlers.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -22,11 +20,6 @@ namespace {
 
 constexpr std::array kOfRun = {AnswerKind::json, AnswerKind::ndjson, AnswerKind::sse};
 constexpr std::array kOfEvents = {AnswerKind::ndjson, AnswerKind::sse};
-
-RunCaller caller_of(const ApiCall& call) {
-  const uid_t uid = call.exchange.peer().uid.value_or(kNobody);
-  return {uid, uid != kNobody && (uid == 0 || uid == ::geteuid())};
-}
 
 bool is_json(const HttpRequest& request) {
   const std::string* type = request.header("content-type");
@@ -79,7 +72,7 @@ void RunHandlers::begin(const ApiCall& call) {
   const auto asked = parse_run_request(call.request.body);
   if (!asked) return call.refuse(asked.error());
   RunTerms terms;
-  terms.owner = caller_of(call).uid;
+  terms.owner = call.caller.name;
   terms.form = asked->form;
   terms.deadline = asked->deadline;
   terms.trace = trace_id(call.request);
@@ -132,7 +125,7 @@ tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
 
 // Those of others are as if they were not there.
 KnownRun* RunHandlers::find(const ApiCall& call) const {
-  KnownRun* const run = registry_.find(call.id, caller_of(call));
+  KnownRun* const run = registry_.find(call.id, call.caller);
   if (run == nullptr) {
     call.refuse({404, "no_such_run",
                  "you have no such run, or it is over for so long that nothing is kept of it"});
@@ -141,7 +134,7 @@ KnownRun* RunHandlers::find(const ApiCall& call) const {
 }
 
 void RunHandlers::list(const ApiCall& call) const {
-  call.exchange.answer(list_of(registry_.list(caller_of(call))));
+  call.exchange.answer(list_of(registry_.list(call.caller)));
 }
 
 void RunHandlers::show(const ApiCall& call) const {

@@ -104,7 +104,7 @@ std::optional<RunQueue::Ticket> RunQueue::submit(Asked asked, QueueObserver& obs
   const Ticket ticket = next_++;
   waiting_bytes_ += asked.bytes;
   ++waiting_count_;
-  const uid_t owner = asked.owner;
+  const std::string owner = asked.owner;
   auto& line = waiting_[owner];
   if (line.empty()) turns_.push_back(owner);
   line.push_back({ticket, std::move(asked), &observer, Clock::now()});

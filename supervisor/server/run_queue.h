@@ -2,8 +2,6 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "supervisor/languages/job.h"
@@ -71,7 +70,7 @@ class RunQueue {
 
   struct Asked {
     Job job;
-    uid_t owner = 0;
+    std::string owner;                    // a caller's name
     std::uint64_t bytes = 0;              // what the request holds while it waits
     std::optional<std::uint64_t> memory;  // what it is promised; nullopt: as much as there is
   };
@@ -119,8 +118,8 @@ class RunQueue {
   std::uint64_t waiting_bytes_ = 0;
   std::size_t waiting_count_ = 0;
   std::uint64_t promised_ = 0;
-  std::deque<uid_t> turns_;  // of those who have something waiting
-  std::map<uid_t, std::deque<Waiting>> waiting_;
+  std::deque<std::string> turns_;  // of those who have something waiting
+  std::map<std::string, std::deque<Waiting>> waiting_;
   std::map<Ticket, std::unique_ptr<Running>> running_;
   std::function<void()> changed_ = [] {};
 };

@@ -45,22 +45,22 @@ KnownRun& RunRegistry::keep(const RunRecord& record, RunTerms terms) {
   return run;
 }
 
-KnownRun* RunRegistry::find(std::string_view id, const RunCaller& caller) const {
+KnownRun* RunRegistry::find(std::string_view id, const Caller& caller) const {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return nullptr;
   KnownRun* const run = runs_.at(found->second).get();
-  return caller.is_admin || run->terms().owner == caller.uid ? run : nullptr;
+  return caller.may_see(run->terms().owner) ? run : nullptr;
 }
 
-KnownRun* RunRegistry::find_key(std::string_view key, uid_t owner) const {
+KnownRun* RunRegistry::find_key(std::string_view key, const std::string& owner) const {
   const auto found = by_key_.find({owner, std::string(key)});
   return found == by_key_.end() ? nullptr : runs_.at(found->second).get();
 }
 
-std::vector<const KnownRun*> RunRegistry::list(const RunCaller& caller) const {
+std::vector<const KnownRun*> RunRegistry::list(const Caller& caller) const {
   std::vector<const KnownRun*> seen;
   for (const auto& [order, run] : runs_) {
-    if (caller.is_admin || run->terms().owner == caller.uid) seen.push_back(run.get());
+    if (caller.may_see(run->terms().owner)) seen.push_back(run.get());
   }
   return seen;
 }

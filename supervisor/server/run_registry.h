@@ -2,8 +2,6 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +15,10 @@
 #include <vector>
 
 #include "supervisor/run/event_loop.h"
+#include "supervisor/server/caller.h"
 #include "supervisor/server/known_run.h"
 
 namespace wardcase::supervisor {
-
-// Who asks.
-struct RunCaller {
-  uid_t uid;
-  bool is_admin;  // sees and ends everybody's runs
-};
 
 // All runs that the service knows: those that wait, those that run, and for a while those that
 // have ended. Of a run that somebody may not see it says nothing at all.
@@ -49,11 +42,11 @@ class RunRegistry {
   [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
 
   // nullptr: the caller has none of that id.
-  [[nodiscard]] KnownRun* find(std::string_view id, const RunCaller& caller) const;
+  [[nodiscard]] KnownRun* find(std::string_view id, const Caller& caller) const;
   // The one that this caller has asked for under this key.
-  [[nodiscard]] KnownRun* find_key(std::string_view key, uid_t owner) const;
+  [[nodiscard]] KnownRun* find_key(std::string_view key, const std::string& owner) const;
   // In the order in which they were asked for.
-  [[nodiscard]] std::vector<const KnownRun*> list(const RunCaller& caller) const;
+  [[nodiscard]] std::vector<const KnownRun*> list(const Caller& caller) const;
 
   // Called with each record.
   void on_record(std::function<void(const RunRecord& record)> told) { told_ = std::move(told); }
@@ -72,7 +65,7 @@ class RunRegistry {
   std::deque<std::uint64_t> ended_;                          // by the order of their ends
   std::uint64_t ended_bytes_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> by_id_;
-  std::map<std::pair<uid_t, std::string>, std::uint64_t> by_key_;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> by_key_;
   std::uint64_t next_ = 1;
   std::function<void(const RunRecord& record)> told_ = [](const RunRecord&) {};
   EventLoop::TimerId timer_ = 0;

@@ -55,7 +55,7 @@ class RunQueueTest : public testing::Test {
   }
 
   std::optional<RunQueue::Ticket> submit(RunQueue& queue, const std::string& name,
-                                         std::uint64_t bytes = 1, uid_t owner = 0,
+                                         std::uint64_t bytes = 1, const std::string& owner = "",
                                          std::optional<std::uint64_t> memory = 1) {
     RunQueue::Asked asked;
     asked.job.spec.id = name;
@@ -95,23 +95,23 @@ TEST_F(RunQueueTest, StartsAsManyAsMayRunAndTheOthersInTheirOrder) {
 
 TEST_F(RunQueueTest, TakesTurnsAmongThoseWhoAsk) {
   RunQueue queue(loop, {.running = 1, .waiting = 2000, .memory = {}}, starter());
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(submit(queue, "many" + std::to_string(i), 1, 1));
-  EXPECT_TRUE(submit(queue, "one", 1, 2));
-  EXPECT_TRUE(submit(queue, "other", 1, 3));
-  EXPECT_TRUE(submit(queue, "two", 1, 2));
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(submit(queue, "many" + std::to_string(i), 1, "1"));
+  EXPECT_TRUE(submit(queue, "one", 1, "2"));
+  EXPECT_TRUE(submit(queue, "other", 1, "3"));
+  EXPECT_TRUE(submit(queue, "two", 1, "2"));
   for (int i = 0; i < 6; ++i) end(started.back());
   EXPECT_EQ(started, (Names{"many0", "many1", "one", "other", "many2", "two", "many3"}));
 }
 
 TEST_F(RunQueueTest, PromisesNoMoreMemoryThanThereIs) {
   RunQueue queue(loop, {.running = 9, .waiting = 9, .memory = 10}, starter());
-  EXPECT_TRUE(submit(queue, "a", 1, 0, 6));
-  EXPECT_TRUE(submit(queue, "b", 1, 0, 5));
-  EXPECT_TRUE(submit(queue, "c", 1, 0, 1));
+  EXPECT_TRUE(submit(queue, "a", 1, "0", 6));
+  EXPECT_TRUE(submit(queue, "b", 1, "0", 5));
+  EXPECT_TRUE(submit(queue, "c", 1, "0", 1));
   EXPECT_EQ(started, (Names{"a"})) << "none overtakes the one whose turn it is";
   end("a");
   EXPECT_EQ(started, (Names{"a", "b", "c"}));
-  EXPECT_TRUE(submit(queue, "all", 1, 0, std::nullopt));
+  EXPECT_TRUE(submit(queue, "all", 1, "0", std::nullopt));
   end("b");
   EXPECT_EQ(started.back(), "c");
   end("c");
@@ -148,9 +148,9 @@ TEST_F(RunQueueTest, WhatIsStoppedEndsOrNeverBegins) {
 
 TEST_F(RunQueueTest, WhatHeldUpTheOthersMakesRoomWhenItIsStopped) {
   RunQueue queue(loop, {.running = 9, .waiting = 9, .memory = 10}, starter());
-  EXPECT_TRUE(submit(queue, "a", 1, 0, 6));
-  const auto large = submit(queue, "large", 1, 0, 9);
-  EXPECT_TRUE(submit(queue, "c", 1, 0, 1));
+  EXPECT_TRUE(submit(queue, "a", 1, "0", 6));
+  const auto large = submit(queue, "large", 1, "0", 9);
+  EXPECT_TRUE(submit(queue, "c", 1, "0", 1));
   EXPECT_TRUE(queue.stop(*large, 15));
   EXPECT_EQ(started, (Names{"a", "c"}));
 }

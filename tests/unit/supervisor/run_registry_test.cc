@@ -63,29 +63,29 @@ class RunRegistryTest : public testing::Test {
         return std::make_unique<Fake>(*this);
       }};
   RunRegistry registry{loop, queue, {.kept = 2, .bytes = 1 << 20, .age = 1h}};
-  static constexpr RunCaller kRoot = {0, true};
+  const Caller kRoot = {"uid:0", true};
 };
 
 TEST_F(RunRegistryTest, ARunIsItsOwnersAndTheAdministrators) {
   RunTerms terms;
-  terms.owner = 7;
+  terms.owner = "uid:7";
   KnownRun* const run = begin("a", terms);
   ASSERT_NE(run, nullptr);
-  EXPECT_EQ(registry.find("a", {7, false}), run);
+  EXPECT_EQ(registry.find("a", {"uid:7", false}), run);
   EXPECT_EQ(registry.find("a", kRoot), run);
-  EXPECT_EQ(registry.find("a", {8, false}), nullptr);
+  EXPECT_EQ(registry.find("a", {"uid:8", false}), nullptr);
   EXPECT_EQ(registry.find("b", kRoot), nullptr);
-  EXPECT_TRUE(registry.list({8, false}).empty());
-  EXPECT_EQ(registry.list({7, false}).size(), 1U);
+  EXPECT_TRUE(registry.list({"uid:8", false}).empty());
+  EXPECT_EQ(registry.list({"uid:7", false}).size(), 1U);
 }
 
 TEST_F(RunRegistryTest, AKeyIsItsOwnersAlone) {
   RunTerms terms;
-  terms.owner = 7;
+  terms.owner = "uid:7";
   terms.key = "k";
   KnownRun* const run = begin("a", terms);
-  EXPECT_EQ(registry.find_key("k", 7), run);
-  EXPECT_EQ(registry.find_key("k", 8), nullptr);
+  EXPECT_EQ(registry.find_key("k", "uid:7"), run);
+  EXPECT_EQ(registry.find_key("k", "uid:8"), nullptr);
 }
 
 TEST_F(RunRegistryTest, OfThoseThatHaveEndedTheOldestGoesWhichNobodyReads) {
