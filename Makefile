@@ -61,7 +61,7 @@ link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 libraries := -lseccomp -lcap -lsodium -lre2 -lboost_program_options
 # The companion takes from the host what changes with it (libsystemd), and else starts quickly.
-libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd
+libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd -lprometheus-cpp-core
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)

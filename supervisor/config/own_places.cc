@@ -119,6 +119,9 @@ tl::unexpected<sys::Error> no_base(const char* variable) {
 }  // namespace
 
 sys::Result<OwnPlace> open_state(const std::string& name, Missing missing) {
+  if (auto given = absolute_variable("STATE_DIRECTORY")) {
+    return open_below(given->substr(0, given->find(':')), std::array{name}, kOpenToOthers, missing);
+  }
   constexpr const char* kBelowHome[] = {".local", "state"};
   const std::string base = base_directory("XDG_STATE_HOME", kBelowHome, missing);
   if (base.empty()) return no_base("XDG_STATE_HOME");

@@ -59,6 +59,14 @@ std::string_view status_name(RunStatus status) {
   return "lost";  // not reached: the list is closed
 }
 
+std::optional<RunStatus> status_named(std::string_view name) {
+  for (int number = 0; number <= static_cast<int>(RunStatus::lost); ++number) {
+    const auto status = static_cast<RunStatus>(number);
+    if (status_name(status) == name) return status;
+  }
+  return std::nullopt;
+}
+
 int exit_code_of(const RunRecord& record) {
   switch (record.status) {
     case RunStatus::exited:

@@ -39,6 +39,8 @@ enum class RunStatus : std::uint8_t {
   lost,
 };
 [[nodiscard]] std::string_view status_name(RunStatus status);
+// nullopt: none has that name.
+[[nodiscard]] std::optional<RunStatus> status_named(std::string_view name);
 
 struct Degraded {
   std::string feature;  // "memory_cgroup", "supplementary_groups", ...

@@ -51,6 +51,7 @@ struct Route {
 constexpr Route kRoutes[] = {
     {"GET", "/livez", [](const auto& h, const auto& call) { h.service.live(call); }},
     {"GET", "/readyz", [](const auto& h, const auto& call) { h.service.ready(call); }},
+    {"GET", "/metrics", [](const auto& h, const auto& call) { h.service.metrics(call); }},
     {"GET", "/openapi.json", [](const auto& h, const auto& call) { h.service.openapi(call); }},
     {"GET", "/v1/version", [](const auto& h, const auto& call) { h.service.version(call); }},
     {"GET", "/v1/languages", [](const auto& h, const auto& call) { h.host.languages(call); }},

@@ -14,8 +14,8 @@ namespace wardcase::supervisor {
 class Api {
  public:
   Api(EventLoop& loop, const Host& host, RunRegistry& registry, RunQueue& queue,
-      Readiness& readiness)
-      : service_(readiness), runs_(host, registry, queue), host_(loop, host) {}
+      Readiness& readiness, Telemetry& telemetry)
+      : service_(readiness, telemetry), runs_(host, registry, queue), host_(loop, host) {}
 
   // Has the request answered, at once or later.
   void handle(const HttpRequest& request, Exchange& exchange);

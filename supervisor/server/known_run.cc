@@ -64,6 +64,28 @@ void KnownRun::end_with(const RunRecord& record) {
   end(&record);
 }
 
+void KnownRun::restore(PastRun past) {
+  id_ = std::move(past.id);
+  language_ = std::move(past.language);
+  created_ = past.created;
+  if (past.end) {
+    const auto age = std::chrono::system_clock::now() - past.end->at;
+    ended_at_ = Clock::now() - std::max(age, age.zero());
+    state_ = RunState::ended;
+    status_ = past.end->status;
+    failure_ = std::move(past.end->failure);
+    is_abandoned_ = past.end->is_abandoned;
+    return log_.restore(past.end->last);
+  }
+  RunRecord record;
+  record.id = id_;
+  record.language = language_;
+  record.status = RunStatus::lost;
+  record.error = "the service died before the end of this run was known";
+  record.hint = "ask for it once more";
+  end(&record);
+}
+
 void KnownRun::stop() {
   if (state_ == RunState::ended || !leaves_queue()) return;
   RunRecord record = waiting_;
@@ -115,7 +137,7 @@ void KnownRun::on_end(const RunRecord& record) {
 
 void KnownRun::on_given_up() { fail({kDraining, "the service is being stopped"}); }
 
-void KnownRun::fail(Failure failure) {
+void KnownRun::fail(RunFailure failure) {
   failure_ = std::move(failure);
   log_.fail(failure_->code, failure_->message);
   status_ = RunStatus::stopped;
@@ -171,6 +193,8 @@ void KnownRun::settle_pace() {
 
 RunReader::RunReader(KnownRun& run, std::uint64_t after, Bond bond, std::function<void()> more)
     : run_(run), position_(after), bond_(bond), more_(std::move(more)) {
+  // Its numbers begin anew: whoever had followed it would wait for one that never comes.
+  if (run.status() == RunStatus::lost) position_ = 0;
   run_.readers_.push_back(this);
 }
 

@@ -34,18 +34,38 @@ struct RunTerms {
   bool is_detached = false;  // it goes on when nobody waits for it any more
   std::optional<std::chrono::milliseconds> deadline;  // for all of it, from now on
   std::string trace;                                  // the id of a trace, or ""
-  std::string key;                                    // of idempotency, or ""
-  std::string fingerprint;                            // of what was asked under that key
+  std::string policy;                                 // its name, for those who note what ran
+  std::string network;
+  std::string code_sha256;
+  std::string key;          // of idempotency, or ""
+  std::string fingerprint;  // of what was asked under that key
+};
+
+// Why there is no record.
+struct RunFailure {
+  std::string_view code;  // kDraining or kDeadlinePassed
+  std::string message;
+};
+
+// A run of a service that has died.
+struct PastRun {
+  struct End {
+    RunStatus status = RunStatus::running;
+    std::chrono::system_clock::time_point at;
+    std::optional<RunFailure> failure;
+    std::string last;  // its last event
+    bool is_abandoned = false;
+  };
+  RunTerms terms;
+  std::string id;
+  std::optional<std::string> language;
+  std::chrono::system_clock::time_point created;
+  std::optional<End> end;  // nullopt: it died with that service
 };
 
 // A run that the service was asked for: from the queue to its end, and for a while after that.
 class KnownRun : private QueueObserver {
  public:
-  // Why there is no record.
-  struct Failure {
-    std::string_view code;  // one of the two
-    std::string message;
-  };
   using Ended = std::function<void(const RunRecord* record)>;  // nullptr: it failed
 
   // `ended` is called once, when it is over; not from within begin().
@@ -58,6 +78,9 @@ class KnownRun : private QueueObserver {
   [[nodiscard]] bool begin(Job job, std::uint64_t bytes);
   // In its place: there is nothing to run, and this is its record.
   void end_with(const RunRecord& record);
+  // In its place: what is known of that one, whose end is `lost` if it had none; then `ended` is
+  // called.
+  void restore(PastRun past);
   void stop();
   // From now on it does not depend on who waits for it.
   void detach() { terms_.is_detached = true; }
@@ -66,13 +89,18 @@ class KnownRun : private QueueObserver {
   [[nodiscard]] const RunTerms& terms() const { return terms_; }
   [[nodiscard]] RunState state() const { return state_; }
   [[nodiscard]] const RunLog& log() const { return log_; }
-  [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
+  [[nodiscard]] const std::optional<RunFailure>& failure() const { return failure_; }
   // The record as JSON; before the end what is known so far (`running`). Not of one that failed.
   [[nodiscard]] std::string record() const;
   [[nodiscard]] RunStatus status() const { return status_; }
   [[nodiscard]] const std::optional<std::string>& language() const { return language_; }
   [[nodiscard]] std::chrono::system_clock::time_point created() const { return created_; }
   [[nodiscard]] Clock::time_point ended_at() const { return ended_at_; }
+  [[nodiscard]] std::chrono::system_clock::time_point ended() const {
+    return std::chrono::system_clock::now() -
+           std::chrono::duration_cast<std::chrono::system_clock::duration>(Clock::now() -
+                                                                           ended_at_);
+  }
   // It was stopped as nobody waited for it any more.
   [[nodiscard]] bool is_abandoned() const { return is_abandoned_; }
   [[nodiscard]] bool has_readers() const { return !readers_.empty(); }
@@ -92,7 +120,7 @@ class KnownRun : private QueueObserver {
   void on_deadline();
   // Stops it; true: it had not begun, and does not.
   bool leaves_queue();
-  void fail(Failure failure);
+  void fail(RunFailure failure);
   void end(const RunRecord* record);
   void tell();
   void leave(RunReader& reader);
@@ -109,7 +137,7 @@ class KnownRun : private QueueObserver {
   RunState state_ = RunState::queued;
   RunStatus status_ = RunStatus::running;
   RunLog log_;
-  std::optional<Failure> failure_;
+  std::optional<RunFailure> failure_;
   std::vector<RunReader*> readers_;
   bool is_paused_ = false;
   bool is_stopping_ = false;

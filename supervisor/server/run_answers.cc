@@ -2,13 +2,12 @@
 // Copyright The wardcase authors
 #include "supervisor/server/run_answers.h"
 
-#include <array>
 #include <boost/json.hpp>
-#include <ctime>
 #include <utility>
 
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/request_terms.h"
+#include "supervisor/server/timestamp.h"
 
 namespace wardcase::supervisor {
 
@@ -18,23 +17,13 @@ namespace {
 
 std::string path_of_run(const KnownRun& run) { return "/v1/runs/" + run.id(); }
 
-// RFC 3339, in UTC.
-std::string to_text(std::chrono::system_clock::time_point when) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-  std::tm parts = {};
-  (void)::gmtime_r(&seconds, &parts);  // fails beyond the year 2^31
-  std::array<char, sizeof "2026-01-02T03:04:05Z"> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text.data(), size};
-}
-
 json::object summary_of(const KnownRun& run) {
   json::object summary = {{"id", to_json_text(run.id())},
                           {"state", to_json_text(run_state_name(run.state()))},
                           {"status", to_json_text(status_name(run.status()))},
                           {"language", nullptr},
                           {"owner", nullptr},
-                          {"created", to_text(run.created())},
+                          {"created", timestamp(run.created())},
                           {"detached", run.terms().is_detached},
                           {"trace_id", nullptr}};
   if (run.language()) summary["language"] = to_json_text(*run.language());
@@ -43,7 +32,7 @@ json::object summary_of(const KnownRun& run) {
   return summary;
 }
 
-Problem problem_of(const KnownRun::Failure& failure) {
+Problem problem_of(const RunFailure& failure) {
   if (failure.code == kDraining) return draining();
   return {503, std::string(failure.code), failure.message, "", kRetrySeconds};
 }

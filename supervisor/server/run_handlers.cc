@@ -48,6 +48,13 @@ tl::expected<std::uint64_t, Problem> read_position(const HttpRequest& request) {
       Problem{400, "invalid_field", "after: write the number of an event, as 0 or 17", "after"});
 }
 
+std::string code_sum(const RunRequest& asked) {
+  if (asked.code) return sha256(*asked.code);
+  std::string words;
+  for (const std::string& word : asked.argv) words.append(word).push_back('\0');
+  return sha256(words);
+}
+
 void stream(const ApiCall& call, KnownRun& run, std::uint64_t after, RunReader::Bond bond,
             AnswerKind kind) {
   HttpResponse head = head_of(run);
@@ -78,7 +85,7 @@ void RunHandlers::begin(const ApiCall& call) {
   terms.trace = trace_id(call.request);
   terms.key = *std::move(key);
   const bool is_async = prefers_async(call.request);
-  terms.is_detached = asked->is_detached;
+  terms.is_detached = asked->is_detached || is_async;
   const auto run = make_run(*asked, call.request.body, std::move(terms));
   if (!run) return call.refuse(run.error());
   if (is_async) {
@@ -107,6 +114,9 @@ tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
   }
   auto settled = settle_request(asked, host_);
   if (!settled) return tl::unexpected(std::move(settled).error());
+  terms.policy = settled->job.spec.policy;
+  terms.network = policies::network_name(settled->job.spec.network);
+  terms.code_sha256 = code_sum(asked);
   if (settled->refusal) return &registry_.keep(*settled->refusal, std::move(terms));
   const auto memory = settled->job.spec.limits.get(policies::LimitId::memory);
   const auto most = queue_.most().memory;
@@ -116,9 +126,14 @@ tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
                                       policies::format_size(*most) + " for all runs; ask for less",
                                   "limits.memory_bytes"});
   }
-  KnownRun* const run =
-      registry_.begin(std::move(settled->job), held_bytes(asked), std::move(terms));
-  if (run != nullptr) return run;
+  const auto run = registry_.begin(std::move(settled->job), held_bytes(asked), std::move(terms));
+  if (run) return *run;
+  if (run.error() == RunRegistry::Refusal::not_stored) {
+    return tl::unexpected(Problem{503, "not_stored",
+                                  "the disk of the service is full: what becomes of a run that "
+                                  "nobody waits for could be forgotten",
+                                  "", kRestartSeconds});
+  }
   return tl::unexpected(
       Problem{429, "queue_full", "too many runs wait already", "", kRetrySeconds});
 }

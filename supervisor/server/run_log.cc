@@ -2,6 +2,9 @@
 // Copyright The wardcase authors
 #include "supervisor/server/run_log.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "supervisor/run/json_text.h"
 
 namespace wardcase::supervisor {
@@ -11,6 +14,16 @@ RunLog::RunLog(OutputForm form) : events_([this](std::string_view line) { keep(l
 void RunLog::fail(std::string_view code, std::string_view message) {
   events_.on_event("error",
                    "\"code\":" + json_string(code) + ",\"message\":" + json_string(message));
+}
+
+void RunLog::restore(std::string_view last) {
+  constexpr std::string_view kBefore = "{\"seq\":";
+  if (last.starts_with(kBefore)) {
+    const std::string_view number = last.substr(kBefore.size());
+    (void)std::from_chars(number.data(), number.data() + number.size(), newest_);
+  }
+  newest_ -= std::min<std::uint64_t>(newest_, 1);
+  keep(last);
 }
 
 std::string_view RunLog::line(std::uint64_t sequence) const {

@@ -27,6 +27,8 @@ class RunLog {
   [[nodiscard]] EventStream& events() { return events_; }
   // The last event where there can be no record: a code and a sentence.
   void fail(std::string_view code, std::string_view message);
+  // In place of all of them: the last line that another log had, under the number that it has.
+  void restore(std::string_view last);
 
   // Of the newest line; 0: there is none yet.
   [[nodiscard]] std::uint64_t newest() const { return newest_; }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "supervisor/server/stored_run.h"
+
 namespace wardcase::supervisor {
 
 RunRegistry::RunRegistry(EventLoop& loop, RunQueue& queue, Most most)
@@ -26,15 +28,42 @@ void RunRegistry::index(std::uint64_t order) {
   if (!run.terms().key.empty()) by_key_[{run.terms().owner, run.terms().key}] = order;
 }
 
-KnownRun* RunRegistry::begin(Job job, std::uint64_t bytes, RunTerms terms) {
+tl::expected<KnownRun*, RunRegistry::Refusal> RunRegistry::begin(Job job, std::uint64_t bytes,
+                                                                 RunTerms terms) {
   const std::uint64_t order = next_;
   KnownRun& run = make(std::move(terms));
   if (!run.begin(std::move(job), bytes)) {
     runs_.erase(order);
-    return nullptr;
+    return tl::unexpected(Refusal::queue_full);
   }
   index(order);
-  return &run;
+  if (is_stored(run) || !run.terms().is_detached) return &run;
+  run.stop();  // nobody would learn what became of it
+  return tl::unexpected(Refusal::not_stored);
+}
+
+bool RunRegistry::is_stored(const KnownRun& run) {
+  if (store_ == nullptr) return true;
+  const auto accepted = store_->accept(run.id(), accepted_part(run));
+  if (!accepted) trouble_(accepted.error());
+  return accepted.has_value();
+}
+
+void RunRegistry::keep_in(std::unique_ptr<RunStore> store) {
+  store_ = std::move(store);
+  for (const RunStore::Found& found : store_->take_found()) restore(found);
+  forget_old_ones();
+}
+
+void RunRegistry::restore(const RunStore::Found& found) {
+  auto past = read_past_run(found);
+  if (!past) return store_->forget(found.id);
+  const std::uint64_t order = next_;
+  const bool has_ended = past->end.has_value();
+  KnownRun& run = make(past->terms);
+  run.restore(*std::move(past));
+  index(order);
+  if (has_ended) take_end(order);
 }
 
 KnownRun& RunRegistry::keep(const RunRecord& record, RunTerms terms) {
@@ -65,13 +94,24 @@ std::vector<const KnownRun*> RunRegistry::list(const Caller& caller) const {
   return seen;
 }
 
-// Who is told of the end, and who has just asked, still look at the run: none goes in this turn.
 void RunRegistry::on_ended(std::uint64_t order, const RunRecord* record) {
+  const KnownRun& run = *runs_.at(order);
+  if (!by_id_.contains(run.id())) (void)is_stored(run);  // it had ended before it was known
+  if (store_ != nullptr) {
+    const RunLog& log = run.log();
+    const auto kept = store_->end(run.id(), ended_part(run), log.line(log.newest()));
+    if (!kept) trouble_(kept.error());
+  }
+  take_end(order);
+  if (record != nullptr) told_(run, *record);
+}
+
+// Who is told of the end, and who has just asked, still look at the run: none goes in this turn.
+void RunRegistry::take_end(std::uint64_t order) {
   ended_.push_back(order);
   ended_bytes_ += runs_.at(order)->log().bytes();
   loop_.cancel(timer_);
   timer_ = loop_.at(Clock::now(), [this] { forget_old_ones(); });
-  if (record != nullptr) told_(*record);
 }
 
 bool RunRegistry::has_to_go(const KnownRun& oldest) const {
@@ -88,6 +128,7 @@ void RunRegistry::forget_old_ones() {
     const auto gone = runs_.extract(*oldest);
     const KnownRun& run = *gone.mapped();
     ended_bytes_ -= run.log().bytes();
+    if (store_ != nullptr) store_->forget(run.id());
     by_id_.erase(run.id());
     const auto key = by_key_.find({run.terms().owner, run.terms().key});
     if (key != by_key_.end() && key->second == gone.key()) by_key_.erase(key);

@@ -11,12 +11,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
 #include "supervisor/run/event_loop.h"
 #include "supervisor/server/caller.h"
 #include "supervisor/server/known_run.h"
+#include "supervisor/server/run_store.h"
 
 namespace wardcase::supervisor {
 
@@ -36,8 +38,14 @@ class RunRegistry {
   RunRegistry& operator=(const RunRegistry&) = delete;
   ~RunRegistry();
 
-  // What is returned stays at least until the loop turns. nullptr: the queue is full.
-  [[nodiscard]] KnownRun* begin(Job job, std::uint64_t bytes, RunTerms terms);
+  enum class Refusal : std::uint8_t { queue_full, not_stored };
+
+  // What is returned stays at least until the loop turns.
+  [[nodiscard]] tl::expected<KnownRun*, Refusal> begin(Job job, std::uint64_t bytes,
+                                                       RunTerms terms);
+  // From now on, all that is known outlives the service; and what had outlived one before is
+  // known again.
+  void keep_in(std::unique_ptr<RunStore> store);
   // One that could not begin, and has ended already.
   [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
 
@@ -48,13 +56,21 @@ class RunRegistry {
   // In the order in which they were asked for.
   [[nodiscard]] std::vector<const KnownRun*> list(const Caller& caller) const;
 
+  using Told = std::function<void(const KnownRun& run, const RunRecord& record)>;
   // Called with each record.
-  void on_record(std::function<void(const RunRecord& record)> told) { told_ = std::move(told); }
+  void on_record(Told told) { told_ = std::move(told); }
+  // Called with what could not be kept for a life after this one.
+  void on_trouble(std::function<void(const sys::Error& error)> trouble) {
+    trouble_ = std::move(trouble);
+  }
 
  private:
   KnownRun& make(RunTerms terms);
   void index(std::uint64_t order);
+  void restore(const RunStore::Found& found);
   void on_ended(std::uint64_t order, const RunRecord* record);
+  void take_end(std::uint64_t order);
+  [[nodiscard]] bool is_stored(const KnownRun& run);
   void forget_old_ones();
   [[nodiscard]] bool has_to_go(const KnownRun& oldest) const;
 
@@ -67,7 +83,9 @@ class RunRegistry {
   std::map<std::string, std::uint64_t, std::less<>> by_id_;
   std::map<std::pair<std::string, std::string>, std::uint64_t> by_key_;
   std::uint64_t next_ = 1;
-  std::function<void(const RunRecord& record)> told_ = [](const RunRecord&) {};
+  Told told_ = [](const KnownRun&, const RunRecord&) {};
+  std::function<void(const sys::Error& error)> trouble_ = [](const sys::Error&) {};
+  std::unique_ptr<RunStore> store_;
   EventLoop::TimerId timer_ = 0;
 };
 

@@ -22,6 +22,7 @@
 #include "supervisor/server/serve_options.h"
 #include "supervisor/server/server.h"
 #include "supervisor/server/service_manager.h"
+#include "supervisor/server/telemetry.h"
 
 namespace wardcase::supervisor {
 
@@ -67,24 +68,26 @@ sys::Result<std::vector<Listener>> open_listeners(const std::optional<std::strin
 
 // A group with processes in it can't hand its controllers on: this has us leave ours while
 // nothing runs yet, and removes what a dead server left.
-void settle_control_groups(Host& host, const Console& console) {
+void settle_control_groups(Host& host, ServiceLog& log) {
   std::string why;
   auto leaf = host.make_cgroup({}, &why);
   if (leaf && *leaf != nullptr) (void)(*leaf)->remove();
   if (!leaf) why = leaf.error().message();
-  if (!why.empty()) console.say("serve: control groups: " + why, Tone::doubtful);
+  if (!why.empty()) log.warn("control groups: " + why);
   host.sweep();
 }
 
 // The service and who hears of its state, on one loop.
 class Service {
  public:
-  Service(EventLoop& loop, Host& host, const ServeOptions& options, std::vector<Listener> listeners)
+  Service(EventLoop& loop, Host& host, const ServeOptions& options, std::vector<Listener> listeners,
+          Telemetry& telemetry)
       : loop_(loop),
+        telemetry_(telemetry),
         queue_(loop, options.queue, runs_on(loop, host)),
         readiness_(loop, host, runs_on(loop, host)),
         registry_(loop, queue_, options.registry),
-        api_(loop, host, registry_, queue_, readiness_),
+        api_(loop, host, registry_, queue_, readiness_, telemetry_),
         server_(loop, options.server, std::move(listeners), api_, queue_) {}
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -96,12 +99,14 @@ class Service {
   [[nodiscard]] sys::Status run();
 
  private:
+  void keep_runs();
   void on_signal(int signal);
   void feed_watchdog(std::chrono::microseconds interval);
   void tell_status_soon();
   void tell_status();
 
   EventLoop& loop_;
+  Telemetry& telemetry_;
   RunQueue queue_;
   Readiness readiness_;
   RunRegistry registry_;
@@ -111,6 +116,11 @@ class Service {
   EventLoop::TimerId status_ = 0;
 };
 
+AskedProgram program_of(const KnownRun& run) {
+  const RunTerms& terms = run.terms();
+  return {terms.owner, "run", terms.policy, terms.network, terms.code_sha256, terms.trace};
+}
+
 sys::Status Service::run() {
   Signals signals(loop_);
   auto opened = signals.open([this](int signal) { on_signal(signal); });
@@ -119,9 +129,15 @@ sys::Status Service::run() {
     tell_status_soon();
     server_.look_whether_done();
   });
-  registry_.on_record([this](const RunRecord& record) {
+  telemetry_.take_gauges([this] {
+    return Metrics::Gauges{queue_.running(), queue_.waiting(), server_.connections(),
+                           readiness_.why_not().empty()};
+  });
+  registry_.on_record([this](const KnownRun& run, const RunRecord& record) {
+    telemetry_.on_record(program_of(run), record);
     if (record.status == RunStatus::setup_failed) readiness_.doubt();
   });
+  keep_runs();
   if (const auto interval = watchdog_interval()) feed_watchdog(*interval / 2);
   // Whoever is there already waits for it: the first answer to /readyz is a true one.
   readiness_.look([&] {
@@ -132,6 +148,20 @@ sys::Status Service::run() {
   });
   const auto turned = loop_.run();
   return opened ? turned : opened;
+}
+
+// One that has no place to keep them in serves as well; only that they go with it.
+void Service::keep_runs() {
+  registry_.on_trouble([this](const sys::Error& error) {
+    telemetry_.log().warn("what becomes of a run is not kept: " + error.message());
+  });
+  auto store = open_state("service", Missing::is_made).and_then([](OwnPlace place) {
+    return RunStore::open(std::move(place));
+  });
+  if (store) return registry_.keep_in(*std::move(store));
+  const bool is_taken = store.error().code == EWOULDBLOCK;
+  telemetry_.log().warn("runs are forgotten when this service ends: " +
+                        (is_taken ? "another one keeps its own there" : store.error().message()));
 }
 
 void Service::on_signal(int signal) {
@@ -167,7 +197,6 @@ void Service::tell_status() {
 }  // namespace
 
 int serve(std::span<const std::string> words) {
-  const Console console(Verbosity::normal);
   Host host({}, enter_user_scope, make_user_pool);
   const auto options = parse_serve_options(words, host.cpus().size());
   if (!options) return fail(options.error());
@@ -176,11 +205,12 @@ int serve(std::span<const std::string> words) {
   if (!listeners) return fail(listeners.error());
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error());
-  settle_control_groups(host, console);
+  Telemetry telemetry;
+  settle_control_groups(host, telemetry.log());
   for (const Listener& listener : *listeners) {
-    console.say("serve: listening on " + listener.address(), Tone::plain);
+    telemetry.log().inform("listening on " + listener.address(), {{"address", listener.address()}});
   }
-  Service service(*loop, host, *options, *std::move(listeners));
+  Service service(*loop, host, *options, *std::move(listeners), telemetry);
   const auto served = service.run();
   return served ? 0 : fail(served.error());
 }

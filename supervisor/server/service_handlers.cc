@@ -54,6 +54,13 @@ void ServiceHandlers::version(const ApiCall& call) {
                                  {"architecture", static_cast<const char*>(system.machine)}}));
 }
 
+void ServiceHandlers::metrics(const ApiCall& call) const {
+  HttpResponse response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = telemetry_.metrics();
+  call.exchange.answer(response);
+}
+
 void ServiceHandlers::openapi(const ApiCall& call) {
   HttpResponse response;
   response.body = openapi_text();

@@ -56,6 +56,7 @@ TEST_P(SessionArtifacts, AreToldHoweverQuicklyTheyChange) {
   make();
   std::vector<Running> programs;
   programs.push_back(exec("bash", "until [[ -e go ]]; do sleep 0.1; done", {"--json"}).start());
+  ASSERT_TRUE(is_running_soon());
   for (int i = 0; i < 8; ++i) {
     ASSERT_TRUE(eventually([&] { return state().number("queued") == i; }));
     programs.push_back(exec("bash", "printf " + std::to_string(i) + " > file", {"--json"}).start());

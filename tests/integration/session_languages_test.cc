@@ -117,6 +117,16 @@ TEST_P(SessionLanguages, NodeKeepsVariablesWhereAProgramIsInterrupted) {
   EXPECT_FALSE(record.is_true("session_restarted"));
 }
 
+TEST_P(SessionLanguages, NodePrintsAfterAnInterruptInTheMidstOfPrinting) {
+  make();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(interrupted("javascript", "for (;;) console.log('begun')"), 128 + SIGINT);
+    const Record record = node("console.error('there'); console.log('here')");
+    EXPECT_EQ(record.out(), "here\n") << record;
+    EXPECT_EQ(record.err(), "there\n") << record;
+  }
+}
+
 TEST_P(SessionLanguages, LiveSideBySideInOneBox) {
   make();
   (void)bash("echo 'from bash' >shared");

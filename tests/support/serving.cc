@@ -8,13 +8,19 @@
 namespace wardcase::test {
 namespace {
 
-Running start_service(Caller caller, const std::string& socket, std::vector<std::string> options,
-                      const std::string& variable) {
+std::string socket_in(const ScratchDirectory& directory) { return directory.path() / "api.sock"; }
+
+Running start_service(Caller caller, const ScratchDirectory& directory,
+                      std::vector<std::string> options, const std::string& variable) {
   options.insert(options.begin(), "serve");
   if (std::ranges::find(options, "--listen") == options.end()) {
-    options.insert(options.end(), {"--listen", "unix:" + socket});
+    options.insert(options.end(), {"--listen", "unix:" + socket_in(directory)});
   }
   Command command(caller, options);
+  constexpr std::string_view kState = "XDG_STATE_HOME=";
+  if (!variable.starts_with(kState)) {
+    command.environment(std::string(kState) + (directory.path() / "state").string());
+  }
   if (!variable.empty()) command.environment(variable);
   Running process = command.start();
   EXPECT_TRUE(process.wait_for(Channel::err, "listening on ")) << process.read_so_far(Channel::err);
@@ -29,8 +35,12 @@ bool has_descendant(std::string_view name) {
 
 Service::Service(Caller caller, std::vector<std::string> options, const std::string& variable)
     : directory_(std::make_unique<ScratchDirectory>(caller)),
-      socket_(directory_->path() / "api.sock"),
-      process_(start_service(caller, socket_, std::move(options), variable)) {}
+      socket_(socket_in(*directory_)),
+      process_(start_service(caller, *directory_, std::move(options), variable)) {}
+
+Service::Service(Caller caller, const ScratchDirectory& lasting, std::vector<std::string> options)
+    : socket_(socket_in(lasting)),
+      process_(start_service(caller, lasting, std::move(options), "")) {}
 
 HttpClient Service::client() const {
   HttpClient client = HttpClient::to_unix(socket_);

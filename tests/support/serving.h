@@ -12,10 +12,13 @@
 
 namespace wardcase::test {
 
-// `wardcase serve` on a socket in a directory of the test's own; ended with it.
+// `wardcase serve` on a socket in a directory of the test's own, where its state is as well; ended
+// with it.
 class Service {
  public:
   Service(Caller caller, std::vector<std::string> options, const std::string& variable = "");
+  // In a directory that outlives it, with what one before it has left there.
+  Service(Caller caller, const ScratchDirectory& lasting, std::vector<std::string> options = {});
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service();

@@ -14,6 +14,7 @@ const fs = require('fs');
 const inspector = require('inspector');
 const Module = require('module');
 const net = require('net');
+const { Writable } = require('stream');
 const util = require('util');
 const vm = require('vm');
 
@@ -382,8 +383,19 @@ function describeError(error, details, name, code) {
 
 let running = null; // {id, name, code, end: what is to be answered once the nonce is here}
 
+// An interrupt in the midst of a write leaves a stream that writes for ever, and keeps what comes
+// after. What was to be written is written: these streams wait for nothing.
+function mend(stream) {
+  const state = stream._writableState;
+  while (stream.writableCorked > 0) stream.uncork();
+  if (stream.destroyed || stream.writableEnded || !(state.writing || stream.writableLength > 0)) return;
+  stream._writableState = new Writable.WritableState({ decodeStrings: false, emitClose: false }, stream, true);
+  stream.emit('drain');
+}
+
 function end(program, how) {
   if (program.end !== undefined) return; // interrupted before
+  if (how.interrupted) for (const stream of [process.stdout, process.stderr]) mend(stream);
   clearInterval(program.timer);
   program.end = {
     type: 'done', id: program.id, exit_code: 0, exit: false, interrupted: false, error: null, result: null, ...how,

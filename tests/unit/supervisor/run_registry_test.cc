@@ -2,14 +2,17 @@
 // Copyright The wardcase authors
 #include "supervisor/server/run_registry.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "sandbox/sys/files.h"
 #include "tests/unit/supervisor/loop.h"
 
 namespace wardcase::supervisor {
@@ -32,7 +35,7 @@ class RunRegistryTest : public testing::Test {
   KnownRun* begin(const std::string& id, RunTerms terms = {}) {
     Job job;
     job.spec.id = id;
-    return registry.begin(std::move(job), 1, std::move(terms));
+    return registry.begin(std::move(job), 1, std::move(terms)).value_or(nullptr);
   }
   void print(const std::string& id, std::string_view text) {
     observers.at(id)->on_output(Stream::out, text);
@@ -88,6 +91,23 @@ TEST_F(RunRegistryTest, AKeyIsItsOwnersAlone) {
   EXPECT_EQ(registry.find_key("k", "uid:8"), nullptr);
 }
 
+TEST_F(RunRegistryTest, WhatNobodyWaitsForDoesNotBeginWhereItCouldBeForgotten) {
+  const std::string path = std::filesystem::temp_directory_path() / "wardcase-registry-test";
+  ASSERT_TRUE(std::filesystem::create_directory(path));
+  auto opened = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_TRUE(opened);
+  auto store = RunStore::open({path, *std::move(opened)});
+  ASSERT_TRUE(store);
+  registry.keep_in(*std::move(store));
+  std::filesystem::remove(path);
+  RunTerms detached;
+  detached.is_detached = true;
+  EXPECT_EQ(begin("a", detached), nullptr);
+  EXPECT_EQ(stops, 1);
+  EXPECT_NE(begin("b"), nullptr);
+  for (const char* id : {"a", "b"}) end(id);
+}
+
 TEST_F(RunRegistryTest, OfThoseThatHaveEndedTheOldestGoesWhichNobodyReads) {
   for (const char* id : {"a", "b"}) ASSERT_NE(begin(id), nullptr);
   RunReader reader(*registry.find("a", kRoot), 0, Bond::none, [] {});
@@ -109,7 +129,7 @@ TEST_F(RunRegistryTest, OneThatIsReadForLongKeepsNoOther) {
   const auto begin_and_end = [&](const std::string& id) {
     Job job;
     job.spec.id = id;
-    KnownRun* const run = brief.begin(std::move(job), 1, {});
+    KnownRun* const run = brief.begin(std::move(job), 1, {}).value_or(nullptr);
     end(id);
     return run;
   };
