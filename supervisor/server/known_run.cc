@@ -152,8 +152,8 @@ void KnownRun::end(const RunRecord* record) {
     status_ = record->status;
     log_.events().on_end(*record);
   }
+  ended_(record);  // first: what was told must not be forgotten
   tell();
-  ended_(record);
 }
 
 // Any of them may go while another is told.
