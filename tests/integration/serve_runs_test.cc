@@ -243,24 +243,13 @@ TEST_P(ServeRuns, ThoseThatHaveEndedAreForgottenByNumberAndTime) {
   EXPECT_TRUE(eventually([&] { return client.get(paths.back()).status == 404; }));
 }
 
-// As another account of this host, for a moment: the kernel tells who connects.
-HttpClient client_as(uid_t uid, const std::string& socket) {
-  EXPECT_EQ(::chmod(socket.c_str(), 0666), 0);
-  EXPECT_EQ(::syscall(SYS_setresuid, -1, uid, -1), 0);
-  HttpClient client = HttpClient::to_unix(socket);
-  EXPECT_EQ(::syscall(SYS_setresuid, -1, 0, -1), 0);
-  EXPECT_TRUE(client.is_connected());
-  return client;
-}
-
 // Reads, ends and follows runs of another account: nothing of them is there for it.
 TEST_P(ServeRuns, RunsOfOthersAreAsIfTheyWereNotThere) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be several accounts";
   const Service service = start();
-  ASSERT_EQ(::chmod(std::filesystem::path(service.socket()).parent_path().c_str(), 0755), 0);
   constexpr uid_t kOwner = 65500;
-  HttpClient owner = client_as(kOwner, service.socket());
-  HttpClient other = client_as(kOwner + 1, service.socket());
+  HttpClient owner = service.client_as(kOwner);
+  HttpClient other = service.client_as(kOwner + 1);
   HttpClient admin = service.client();
   const std::string path =
       begin(owner, R"({"argv": ["sleep", "60"]})", "Idempotency-Key: mine\r\n");

@@ -128,7 +128,7 @@ TEST_P(Serve, WrongRequestsAreRefusedByNameWithWhatToWrite) {
            {bash(R"("files": {"/etc/a": ""})"), 400, "invalid_field", "is absolute"},
            {bash(R"("files": {"a": "", "a/b": ""})"), 400, "invalid_field", "can't both be there"},
            {bash(R"("files": {"main.sh": ""})"), 400, "invalid_field", "what the code itself is"},
-           {bash(R"("mounts": ["/etc"])"), 400, "host_path", "can't name a path of the host"},
+           {bash(R"("mounts": ["/etc"])"), 400, "host_path", "name what the policy lets you see"},
            {bash(R"("policy": "/etc/passwd")"), 400, "host_path", "name a policy"},
            {bash(R"("policy": "strct")"), 400, "invalid_field", "it is one of"},
            {bash(R"("network": "all")"), 400, "invalid_field", "write none or host"},
