@@ -194,10 +194,9 @@ TEST_P(ServeAccess, BeyondThisHostAPortIsServedWithTokensAlone) {
   configuration.write("[server]\ntokens = \"" + file() +
                       "\"\nlisten = \"tcp:0.0.0.0:0\"\nhosts = [\"Box.example\"]\n");
   Running process = Command(caller(), {"serve"}).environment(configuration.variable()).start();
-  ASSERT_TRUE(process.wait_for(Channel::err, "\n"));
-  constexpr std::string_view kBefore = "tcp:0.0.0.0:";
+  constexpr std::string_view kBefore = "listening on tcp:0.0.0.0:";
+  ASSERT_TRUE(process.wait_for(Channel::err, kBefore));  // one line, in one piece
   const std::string& said = process.read_so_far(Channel::err);
-  ASSERT_NE(said.find(kBefore), std::string::npos) << said;
   HttpClient client = HttpClient::to_port(
       static_cast<std::uint16_t>(std::atoi(said.c_str() + said.find(kBefore) + kBefore.size())));
   const auto status_of = [&](const std::string& host) {

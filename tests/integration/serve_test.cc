@@ -255,28 +255,6 @@ TEST_P(Serve, AClientThatOnlySendsNoMoreIsAnswered) {
   EXPECT_TRUE(client.is_hung_up_on());
 }
 
-TEST_P(Serve, ABrokenConfigurationIsToldAndMendedWithoutARestart) {
-  const ScratchDirectory directory(caller());
-  const auto write = [&](std::string_view text) {
-    std::filesystem::create_directories(directory.path() / "wardcase");
-    (void)directory.write("wardcase/wardcase.toml", text);
-  };
-  write("schema = 1\nsurprise = 1\n");
-  const Service service(caller(), {}, "XDG_CONFIG_HOME=" + directory.path().string());
-  HttpClient client = service.client();
-  const HttpAnswer not_ready = client.get("/readyz");
-  EXPECT_EQ(not_ready.status, 503);
-  EXPECT_EQ(not_ready.json().text("code"), "not_ready");
-  EXPECT_NE(not_ready.json().json("reasons").find("wardcase.toml"), std::string::npos) << not_ready;
-  const HttpAnswer refused = client.post("/v1/runs", R"({"argv": ["true"]})");
-  EXPECT_EQ(refused.status, 500);
-  EXPECT_EQ(refused.json().text("code"), "configuration");
-  write("schema = 1\n[limits]\npids = 99\n");
-  EXPECT_TRUE(eventually([&] { return client.get("/readyz").status == 200; }) ||
-              eventually([&] { return client.get("/readyz").status == 200; }));
-  EXPECT_EQ(client.post("/v1/runs", R"({"argv": ["true"]})").json().number("limits.pids"), 99);
-}
-
 // A record is made while nobody else is served.
 TEST_P(Serve, KeepsNoMoreOfAStreamThanItCanAnswerWith) {
   const Service service = {caller(), {}, "WARDCASE_CAPTURE=64m"};
