@@ -296,8 +296,7 @@ constexpr std::size_t kSharedKeys = std::size(kKeys) - kPolicysKeys - kConfigura
 std::vector<Row> keys_of(FileKind kind) {
   std::vector<Row> rows(std::begin(kKeys), std::begin(kKeys) + kSharedKeys);
   if (kind == FileKind::policy) {
-    rows.insert(rows.end(), std::begin(kKeys) + kSharedKeys,
-                std::end(kKeys) - kConfigurationsKeys);
+    rows.insert(rows.end(), std::begin(kKeys) + kSharedKeys, std::end(kKeys) - kConfigurationsKeys);
   } else {
     rows.insert(rows.end(), std::end(kKeys) - kConfigurationsKeys, std::end(kKeys));
   }

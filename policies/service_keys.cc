@@ -58,9 +58,7 @@ constexpr Row kServerTexts[] = {
 };
 
 // A new element is begun for each [[access]]; its rows fill the last one.
-AccessRule& rule_of(const Entry& entry) {
-  return entry.reading.policy.service.access.back().value;
-}
+AccessRule& rule_of(const Entry& entry) { return entry.reading.policy.service.access.back().value; }
 
 sys::Status read_name(const Entry& entry, std::string& place) {
   return text_of(entry, "a name in quotes").map([&](std::string name) { place = std::move(name); });

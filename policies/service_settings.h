@@ -52,7 +52,7 @@ enum class Role : std::uint8_t { run, admin };
 [[nodiscard]] std::string_view role_name(Role role);
 
 struct AccessRule {
-  std::string user;   // one of the two is ""
+  std::string user;  // one of the two is ""
   std::string group;
   Role role = Role::run;
 };

@@ -28,8 +28,7 @@ std::vector<OptionRow> serve_option_table() {
        "tokens of clients, as `wardcase token` makes them; who comes by TCP then needs one"},
   };
   for (const policies::ServerRow& row : policies::server_table()) {
-    table.push_back(
-        {std::string(row.flag), "", std::string(row.argument), std::string(row.help)});
+    table.push_back({std::string(row.flag), "", std::string(row.argument), std::string(row.help)});
   }
   return table;
 }

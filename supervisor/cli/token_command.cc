@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #include "supervisor/cli/token_command.h"
 
-#include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,9 +47,7 @@ tl::unexpected<sys::Error> wrong(std::string_view what) {
   return tl::unexpected(sys::plain_error(what));
 }
 
-Seconds now() {
-  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-}
+Seconds now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
 
 sys::Result<std::string> file_of(const CommandLine& line) {
   if (const std::string* given = line.last("file")) return *given;
@@ -109,8 +106,9 @@ void make_directory_of(const std::string& file) {
 int create(const CommandLine& line, const std::string& file) {
   auto token = asked_token(line);
   if (!token) return fail(token.error());
-  const std::string secret = make_token();
-  token->hash = hash_token(secret);
+  const auto secret = make_token();
+  if (!secret) return fail(secret.error());
+  token->hash = hash_token(*secret);
   make_directory_of(file);
   const auto changed =
       change_token_file(file, NoFile::is_made, [&](std::vector<Token>& tokens) -> sys::Status {
@@ -123,7 +121,7 @@ int create(const CommandLine& line, const std::string& file) {
   if (!changed) return fail(changed.error());
   Console(Verbosity::normal)
       .say("token: this is all that is ever shown of it; '" + file + "' has its hash", Tone::plain);
-  return write_all(STDOUT_FILENO, secret + "\n") ? 0 : kFailed;
+  return write_all(STDOUT_FILENO, *secret + "\n") ? 0 : kFailed;
 }
 
 int revoke(const CommandLine& line, const std::string& file) {
@@ -204,18 +202,17 @@ std::string_view token_help_head() { return kHelp; }
 
 int token_command(std::span<const std::string> words) {
   using Act = int (*)(const CommandLine&, const std::string&);
-  const Act act = words.empty()            ? nullptr
-                  : words[0] == "create"   ? create
-                  : words[0] == "list"     ? list
-                  : words[0] == "revoke"   ? revoke
-                                           : Act(nullptr);
+  const Act act = words.empty()          ? nullptr
+                  : words[0] == "create" ? create
+                  : words[0] == "list"   ? list
+                  : words[0] == "revoke" ? revoke
+                                         : Act(nullptr);
   if (act == nullptr) return fail(sys::plain_error("write create, list or revoke"));
   const auto line = CommandLine::parse(token_option_table(), words.subspan(1));
   if (!line) return fail(line.error());
   if (!line->operands().empty()) {
     return fail(sys::plain_error("takes no arguments, not '" + line->operands()[0] + "'"));
   }
-  if (::sodium_init() < 0) return fail(sys::plain_error("there are no random numbers"));
   const auto file = file_of(*line);
   return file ? act(*line, *file) : fail(file.error());
 }

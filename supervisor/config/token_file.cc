@@ -54,7 +54,8 @@ sys::Result<sys::UniqueFd> open_locked(const std::string& path, NoFile missing) 
     struct stat ours = {};
     struct stat now = {};
     if (::fstat(fd->get(), &ours) < 0) return tl::unexpected(failed(path, "look at it"));
-    if (::lstat(path.c_str(), &now) == 0 && ours.st_dev == now.st_dev && ours.st_ino == now.st_ino) {
+    if (::lstat(path.c_str(), &now) == 0 && ours.st_dev == now.st_dev &&
+        ours.st_ino == now.st_ino) {
       return fd;
     }
   }

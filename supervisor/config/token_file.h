@@ -40,7 +40,7 @@ struct Token {
 };
 
 // 256 random bits behind "wct_", by which scanners for secrets know it.
-[[nodiscard]] std::string make_token();
+[[nodiscard]] sys::Result<std::string> make_token();
 [[nodiscard]] TokenHash hash_token(std::string_view token);
 // The one whose hash it is; nullptr: none. How long it takes tells nothing of the hashes.
 [[nodiscard]] const Token* find_token(std::span<const Token> tokens, const TokenHash& hash);

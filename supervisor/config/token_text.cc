@@ -112,7 +112,8 @@ std::optional<Scope> find_scope(std::string_view name) {
   return found == std::end(kScopes) ? std::nullopt : std::optional(*found);
 }
 
-std::string make_token() {
+sys::Result<std::string> make_token() {
+  if (::sodium_init() < 0) return tl::unexpected(sys::plain_error("there are no random numbers"));
   std::array<unsigned char, kRandomBytes> bytes;
   ::randombytes_buf(bytes.data(), bytes.size());
   constexpr int kVariant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
@@ -140,12 +141,10 @@ const Token* find_token(std::span<const Token> tokens, const TokenHash& hash) {
 }
 
 bool is_token_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName &&
-         std::ranges::all_of(name, [](char letter) {
-           return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                  (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' ||
-                  letter == '-';
-         });
+  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' || letter == '-';
+  });
 }
 
 std::string write_time(Seconds time) {
@@ -201,8 +200,8 @@ std::string write_tokens(std::span<const Token> tokens) {
     std::string scopes;
     for (const Scope scope : kScopes) {
       if (!token.has(scope)) continue;
-      scopes += std::string(scopes.empty() ? "" : ", ") + "\"" + std::string(scope_name(scope)) +
-                "\"";
+      scopes +=
+          std::string(scopes.empty() ? "" : ", ") + "\"" + std::string(scope_name(scope)) + "\"";
     }
     text += "scopes = [" + scopes + "]\ncreated = \"" + write_time(token.created) + "\"\n";
     if (token.expires) text += "expires = \"" + write_time(*token.expires) + "\"\n";

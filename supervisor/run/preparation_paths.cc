@@ -17,8 +17,7 @@ bool is_covered(const std::string& target, const std::vector<policies::Mount>& m
 }
 
 // What the source of the mount at `target` has to be; nullopt: what its path means.
-std::optional<sandbox::FileIdentity> held_identity(const RunSpec& spec,
-                                                  const std::string& target) {
+std::optional<sandbox::FileIdentity> held_identity(const RunSpec& spec, const std::string& target) {
   const auto found = std::ranges::find(spec.held_sources, target, &RunSpec::HeldSource::target);
   if (found == spec.held_sources.end()) return std::nullopt;
   struct stat info = {};

@@ -23,8 +23,7 @@ class Api {
         host_(loop, host, configuration) {}
 
   // What who may not ask for this is told; nullopt: he may.
-  [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& head,
-                                                   const Peer& peer) const;
+  [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& head, const Peer& peer) const;
   // Has the request answered, at once or later.
   void handle(const HttpRequest& request, Exchange& exchange);
   // No run begins any more.

@@ -144,9 +144,9 @@ void Connection::on_readable() {
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0) return close();
   if (files_.are_too_many()) {
-    return refuse(to_response({400, "bad_request",
-                               "a request comes with " + std::to_string(ReceivedFiles::kMost) +
-                                   " descriptors at most"}));
+    return refuse(to_response(
+        {400, "bad_request",
+         "a request comes with " + std::to_string(ReceivedFiles::kMost) + " descriptors at most"}));
   }
   input_.append(chunk.data(), static_cast<std::size_t>(got));
   read_requests();

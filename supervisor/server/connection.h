@@ -61,9 +61,7 @@ class Connection : public Exchange {
   [[nodiscard]] sys::Status open();
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }
-  [[nodiscard]] std::span<const sys::UniqueFd> descriptors() const override {
-    return files_.all();
-  }
+  [[nodiscard]] std::span<const sys::UniqueFd> descriptors() const override { return files_.all(); }
   void answer(const HttpResponse& response) override;
   void stream(const HttpResponse& head, std::unique_ptr<BodySource> body) override;
   void wake() override;

@@ -159,9 +159,9 @@ tl::expected<Caller, Problem> Gate::user_at(const Peer& peer) const {
   if (caller.is_admin || rules_.empty()) return caller;
   bool is_known = false;
   for (const Rule& rule : rules_) {
-    const bool is_meant =
-        rule.user ? *rule.user == uid
-                  : std::ranges::find(peer.groups, *rule.group) != peer.groups.end();
+    const bool is_meant = rule.user
+                              ? *rule.user == uid
+                              : std::ranges::find(peer.groups, *rule.group) != peer.groups.end();
     if (!is_meant) continue;
     is_known = true;
     caller.is_admin = caller.is_admin || rule.role == policies::Role::admin;

@@ -156,8 +156,8 @@ tl::expected<void, Problem> place(const std::string& field, const RunRequest::Bi
 tl::expected<void, Problem> place_binds(const RunRequest& request, const HandedFiles& handed,
                                         const policies::Policy& policy, RunSpec& spec) {
   if (!request.binds.empty() && policy.confinement->value != policies::Confinement::namespaces) {
-    return tl::unexpected(Problem{422, "policy_refused",
-                                  "binds: the policy '" + spec.policy + "' has no mounts", "binds"});
+    return tl::unexpected(Problem{
+        422, "policy_refused", "binds: the policy '" + spec.policy + "' has no mounts", "binds"});
   }
   for (std::size_t i = 0; i < request.binds.size(); ++i) {
     const RunRequest::Bind& bind = request.binds[i];

@@ -13,7 +13,10 @@ namespace wardcase::supervisor {
 class HostHandlers {
  public:
   HostHandlers(EventLoop& loop, const Host& host, const ServiceConfiguration& configuration)
-      : host_(host), configuration_(configuration), languages_(loop, "languages"), doctor_(loop, "doctor") {}
+      : host_(host),
+        configuration_(configuration),
+        languages_(loop, "languages"),
+        doctor_(loop, "doctor") {}
 
   void languages(const ApiCall& call) { tell(languages_, call); }
   void doctor(const ApiCall& call) { tell(doctor_, call); }

@@ -65,7 +65,8 @@ std::optional<QuotaTable::Bound> QuotaTable::find(const Caller& caller, QuotaKey
     if ((entry.user && entry.user == caller.user) || entry.quota.name == caller.name) {
       rank = Rank::own;
     }
-    const bool is_larger = best == rank && found && (!setting->value || *setting->value > found->value);
+    const bool is_larger =
+        best == rank && found && (!setting->value || *setting->value > found->value);
     if (rank == Rank::nothing || rank < best || (rank == best && !is_larger)) continue;
     best = rank;
     found.reset();
@@ -154,8 +155,7 @@ std::optional<Problem> Quotas::may_open_session(const Caller& caller, std::size_
     return exceeded(*bound, "you have too many sessions; end one", kRetrySeconds);
   }
   if (const auto bound = table_.find(caller, QuotaKey::disk); bound && disk >= bound->value) {
-    return exceeded(*bound, "the files of your sessions take too much; remove some",
-                    kRetrySeconds);
+    return exceeded(*bound, "the files of your sessions take too much; remove some", kRetrySeconds);
   }
   return std::nullopt;
 }

@@ -21,8 +21,8 @@ ssize_t ReceivedFiles::receive(int socket, std::span<char> bytes) {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t got =
-      sys::retry_eintr([&] { return ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+  const ssize_t got = sys::retry_eintr(
+      [&] { return ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
   if (got < 0) return got;
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
        each = CMSG_NXTHDR(&message, each)) {
@@ -34,8 +34,7 @@ ssize_t ReceivedFiles::receive(int socket, std::span<char> bytes) {
       files_.emplace_back(fd);
     }
   }
-  are_too_many_ =
-      are_too_many_ || (message.msg_flags & MSG_CTRUNC) != 0 || files_.size() > kMost;
+  are_too_many_ = are_too_many_ || (message.msg_flags & MSG_CTRUNC) != 0 || files_.size() > kMost;
   if (are_too_many_) close();
   return got;
 }

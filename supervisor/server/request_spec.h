@@ -21,9 +21,10 @@ struct RequestedRun {
   Job job;
   std::optional<RunRecord> refusal;  // nothing can be run, and this is its record
 };
-[[nodiscard]] tl::expected<RequestedRun, Problem> settle_request(
-    const RunRequest& request, const ServicePolicies& policies, const Host& host,
-    const HandedFiles& handed = {});
+[[nodiscard]] tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
+                                                                 const ServicePolicies& policies,
+                                                                 const Host& host,
+                                                                 const HandedFiles& handed = {});
 
 // The limits of a request that asks for none, with their maxima.
 [[nodiscard]] tl::expected<policies::Limits, Problem> limits_of_service(

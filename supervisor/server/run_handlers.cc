@@ -101,8 +101,8 @@ void RunHandlers::begin(const ApiCall& call) {
 
 // Under a key that was used before it is the run that was asked for then; but not one that never
 // began, or was stopped because its client was gone, who now comes again.
-tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
-                                                       const ApiCall& call, RunTerms terms) {
+tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked, const ApiCall& call,
+                                                       RunTerms terms) {
   if (!terms.key.empty()) {
     terms.fingerprint = sha256(call.request.body);
     KnownRun* known = registry_.find_key(terms.key, terms.owner);

@@ -242,10 +242,10 @@ constexpr std::string_view kHostPaths[] = {"mounts",      "mount",     "volume",
 
 tl::unexpected<Problem> unknown(std::string_view name) {
   if (std::ranges::find(kHostPaths, name) != std::end(kHostPaths)) {
-    return refuse(
-        "host_path", std::string(name),
-        "is not known here; name what the policy lets you see of the host in binds, or send what is "
-        "in it, with files or stdin");
+    return refuse("host_path", std::string(name),
+                  "is not known here; name what the policy lets you see of the host in binds, or "
+                  "send what is "
+                  "in it, with files or stdin");
   }
   std::vector<std::string_view> known;
   for (const Field& field : kFields) known.push_back(field.name);

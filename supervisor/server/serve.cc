@@ -84,8 +84,7 @@ void settle_control_groups(Host& host, ServiceLog& log) {
 class Service {
  public:
   Service(EventLoop& loop, Host& host, const ServeOptions& options,
-          ServiceConfiguration configuration, std::vector<Listener> listeners,
-          Telemetry& telemetry)
+          ServiceConfiguration configuration, std::vector<Listener> listeners, Telemetry& telemetry)
       : loop_(loop),
         telemetry_(telemetry),
         configuration_(std::move(configuration)),

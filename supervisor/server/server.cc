@@ -86,8 +86,7 @@ void Server::pause_accepting() {
 }
 
 // Of who may not come in nothing more is held.
-std::optional<HttpResponse> Server::on_head(const Connection& connection,
-                                            const HttpRequest& head) {
+std::optional<HttpResponse> Server::on_head(const Connection& connection, const HttpRequest& head) {
   return api_.refuse(head, connection.peer());
 }
 

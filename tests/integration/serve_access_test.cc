@@ -81,9 +81,9 @@ TEST_P(ServeAccess, TokensThatAreMadeAtTheSameTimeAreAllKept) {
   constexpr int kCount = 12;
   std::vector<Running> makers;
   for (int i = 0; i < kCount; ++i) {
-    makers.push_back(Command(caller(), {"token", "create", "--name", "t" + std::to_string(i),
-                                        "--file", file()})
-                         .start());
+    makers.push_back(
+        Command(caller(), {"token", "create", "--name", "t" + std::to_string(i), "--file", file()})
+            .start());
   }
   for (Running& maker : makers) EXPECT_EQ(maker.finish().exit_code, 0);
   const Record json = Record::parse(token({"list", "--json"}).out());
@@ -107,8 +107,7 @@ TEST_P(ServeAccess, WithTokensAPortTakesOneAndItsHolderOwnsWhatHeAsksFor) {
       EXPECT_EQ(answer.body.find(secret.substr(5)), std::string::npos);
     }
   }
-  const HttpAnswer run =
-      client.post("/v1/runs", code_body("bash", "echo mine"), bearer(secret));
+  const HttpAnswer run = client.post("/v1/runs", code_body("bash", "echo mine"), bearer(secret));
   EXPECT_EQ(run.json().out(), "mine\n") << run;
   const std::string path = run.header("Content-Location");
   EXPECT_EQ(client.get(path, "authorization:bearer " + secret + "\r\n").status, 200);
@@ -235,9 +234,10 @@ TEST_P(ServeAccess, AccountsAndGroupsGetTheRoleThatTheConfigurationGivesThem) {
   constexpr gid_t kAdmins = 65400;
   constexpr gid_t kRunners = 65401;
   const OwnConfiguration configuration(caller());
-  configuration.write("access = [{ user = \"65500\", role = \"run\" },\n"
-                      "  { group = \"65400\", role = \"admin\" },\n"
-                      "  { group = \"65401\", role = \"run\" }]\n");
+  configuration.write(
+      "access = [{ user = \"65500\", role = \"run\" },\n"
+      "  { group = \"65400\", role = \"admin\" },\n"
+      "  { group = \"65401\", role = \"run\" }]\n");
   const Service service(caller(), {}, configuration.variable());
   HttpClient stranger = service.client_as(kNamed + 1, {kRunners + 1});
   const HttpAnswer refused = stranger.get("/v1/version");

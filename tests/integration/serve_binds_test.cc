@@ -63,8 +63,8 @@ TEST_P(ServeBinds, APathBelowARootOfThePolicyIsShown) {
   const std::string look = "cat /data/file; echo x > /data/new || echo read-only";
   EXPECT_EQ(service.run(body(look, of_path(place("root/in")))).out(), "seen\nread-only\n");
   EXPECT_EQ(service.run(body("cat /data", of_path(place("root/in/file")))).out(), "seen\n");
-  const Record written = service.run(
-      body("echo new > /data/new", of_path(place("root/w"), R"(, "mode": "rw")")));
+  const Record written =
+      service.run(body("echo new > /data/new", of_path(place("root/w"), R"(, "mode": "rw")")));
   EXPECT_EQ(written.number("exit_code"), 0) << written;
   EXPECT_EQ(read_file(place("root/w/new")), "new\n");
 }
@@ -102,8 +102,8 @@ TEST_P(ServeBinds, WhatIsWrittenWronglyIsRefusedByName) {
     EXPECT_EQ(answer.status, 400) << bind << "\n" << answer;
     EXPECT_TRUE(answer.json().text("field").starts_with("binds[0]")) << answer;
   }
-  const std::string twice = R"({"argv": ["true"], "binds": [{)" + of_path(in) + "}, {" +
-                            of_path(in) + "}]}";
+  const std::string twice =
+      R"({"argv": ["true"], "binds": [{)" + of_path(in) + "}, {" + of_path(in) + "}]}";
   EXPECT_EQ(client.post("/v1/runs", twice).json().text("field"), "binds[1].target");
 }
 
@@ -165,8 +165,7 @@ TEST_P(ServeBinds, ADescriptorGivesNoMoreThanTheGiverHas) {
   const sys::UniqueFd processes(::open("/proc", O_RDONLY | O_DIRECTORY));
   const sys::UniqueFd device(::open("/dev/zero", O_RDWR));
   const std::string bind = R"("fd": 0, "target": "/data")";
-  for (const int fd :
-       {of_all.get(), others.get(), unopened.get(), processes.get(), device.get()}) {
+  for (const int fd : {of_all.get(), others.get(), unopened.get(), processes.get(), device.get()}) {
     const HttpAnswer answer = post_with(client, body("cat /data/file", bind), {fd});
     EXPECT_EQ(answer.status, 400) << fd << "\n" << answer;
     EXPECT_EQ(answer.json().text("code"), "host_path") << answer;
@@ -207,7 +206,8 @@ TEST_P(ServeBinds, AFloodOfDescriptorsIsRefusedAndNoneIsKept) {
   }
   HttpClient trickle = service.client();
   bool is_sent = true;
-  for (int i = 0; i < 20 && is_sent; ++i) is_sent = trickle.send_with("GET", std::vector<int>{null.get()});
+  for (int i = 0; i < 20 && is_sent; ++i)
+    is_sent = trickle.send_with("GET", std::vector<int>{null.get()});
   EXPECT_EQ(trickle.receive().status, 400);
   HttpClient unused = service.client();
   for (int i = 0; i < 5; ++i) {

@@ -54,8 +54,7 @@ TEST_P(ServeQuota, MemoryIsPromisedNoFurtherThanTheQuota) {
   EXPECT_NE(refused.json().text("detail").find("quota.default.memory is 128 MiB"),
             std::string::npos)
       << refused;
-  const Record record =
-      service.run(R"({"argv": ["true"], "limits": {"memory_bytes": 100000000}})");
+  const Record record = service.run(R"({"argv": ["true"], "limits": {"memory_bytes": 100000000}})");
   EXPECT_EQ(record.status(), "exited");
 }
 

@@ -17,8 +17,7 @@ class ServeReload : public Serving {
         << service.process().read_so_far(Channel::err);
   }
   [[nodiscard]] static HttpAnswer run_by(const Service& service, const std::string& policy) {
-    return service.client().post("/v1/runs",
-                                 R"({"argv": ["true"], "policy": ")" + policy + "\"}");
+    return service.client().post("/v1/runs", R"({"argv": ["true"], "policy": ")" + policy + "\"}");
   }
 
   const OwnConfiguration configuration_{caller()};
@@ -78,11 +77,13 @@ TEST_P(ServeReload, ALanguageComesByAReload) {
 TEST_P(ServeReload, NothingBeginsWithAConfigurationThatCantBeUsed) {
   for (const std::string& text :
        {std::string("surprise = 1\n"), std::string("[server]\nmax_runing = 2\n"),
-        std::string("policy = \"nowhere\"\n"), std::string("[quota.\"no-such-user-x\"]\nqueued = 1\n"),
+        std::string("policy = \"nowhere\"\n"),
+        std::string("[quota.\"no-such-user-x\"]\nqueued = 1\n"),
         std::string("[[access]]\ngroup = \"no-such-group-x\"\nrole = \"run\"\n"),
         std::string("[server]\ntokens = \"/nowhere/tokens\"\n")}) {
     configuration_.write(text);
-    const Outcome refused = Command(caller(), {"serve"}).environment(configuration_.variable()).finish();
+    const Outcome refused =
+        Command(caller(), {"serve"}).environment(configuration_.variable()).finish();
     EXPECT_EQ(refused.exit_code, 125) << text << refused;
   }
 }
@@ -99,7 +100,8 @@ TEST_P(ServeReload, APolicyThatCantBeUsedKeepsNobodyFromTheOthers) {
 }
 
 TEST_P(ServeReload, TheConfigurationSetsWhatTheOptionsDoAndTheyAreStronger) {
-  configuration_.write("[server]\nmax_running = 1\nmax_body = \"1KiB\"\nheader_timeout = \"300ms\"\n");
+  configuration_.write(
+      "[server]\nmax_running = 1\nmax_body = \"1KiB\"\nheader_timeout = \"300ms\"\n");
   const Service service(caller(), {"--max-body", "2k"}, configuration_.variable());
   HttpClient slow = service.client();
   ASSERT_TRUE(slow.send("GET /livez HT"));

@@ -73,10 +73,12 @@ TEST(ServiceKeys, AreAConfigurationsAloneAndNoProjects) {
 }
 
 TEST(ServiceKeys, OfTwoFilesTheStrongerCountsKeyByKey) {
-  const auto under = read("[server]\nqueue_max = 1\nmax_running = 1\n[quota.a]\nrunning = 1\n"
-                          "queued = 1\n[[access]]\nuser = \"a\"\nrole = \"run\"\n");
-  const auto over = read("[server]\nqueue_max = 2\n[quota.a]\nqueued = 2\n"
-                         "[[access]]\nuser = \"b\"\nrole = \"run\"\n");
+  const auto under = read(
+      "[server]\nqueue_max = 1\nmax_running = 1\n[quota.a]\nrunning = 1\n"
+      "queued = 1\n[[access]]\nuser = \"a\"\nrole = \"run\"\n");
+  const auto over = read(
+      "[server]\nqueue_max = 2\n[quota.a]\nqueued = 2\n"
+      "[[access]]\nuser = \"b\"\nrole = \"run\"\n");
   const ServiceSettings both =
       lay_over(lay_over(built_in_service(), under->service), over->service);
   EXPECT_EQ(both.option(ServerOption::queue_max)->value, 2U);

@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 using policies::QuotaKey;
 
 QuotaTable table_of(const std::string& text) {
-  const auto policy = policies::read_policy("schema = 1\n" + text, "f.toml",
-                                            policies::FileKind::configuration);
+  const auto policy =
+      policies::read_policy("schema = 1\n" + text, "f.toml", policies::FileKind::configuration);
   EXPECT_TRUE(policy);
   auto table = QuotaTable::read(policy->service);
   EXPECT_TRUE(table);

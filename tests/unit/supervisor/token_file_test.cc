@@ -68,7 +68,7 @@ TEST(TokenFile, TimesAreWrittenAndReadInOneForm) {
 }
 
 TEST(TokenFile, NoTwoTokensAreTheSame) {
-  EXPECT_NE(make_token(), make_token());
+  EXPECT_NE(*make_token(), *make_token());
   EXPECT_FALSE(is_token_name(""));
   EXPECT_FALSE(is_token_name(std::string(65, 'a')));
   EXPECT_FALSE(is_token_name("a\"b"));
