@@ -32,7 +32,7 @@ class LanguageSet {
 
  private:
   std::vector<Language> languages_;
-  std::vector<std::unique_ptr<LanguageStore>> stores_;
+  std::vector<std::shared_ptr<const LanguageStore>> stores_;  // shared by copies
 };
 
 }  // namespace wardcase::policies

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "policies/limits.h"
+#include "policies/service_settings.h"
+#include "policies/setting.h"
 #include "policies/syscall_policy.h"
 
 namespace wardcase::policies {
@@ -26,6 +28,12 @@ struct Mount {
   friend bool operator==(const Mount&, const Mount&) = default;
 };
 
+// Below it a request to the service may name directories and files of the host.
+struct HostRoot {
+  std::string path;  // absolute
+  MountMode mode = MountMode::read_only;
+};
+
 enum class Network : std::uint8_t { none, host };
 [[nodiscard]] std::string_view network_name(Network network);
 
@@ -38,17 +46,6 @@ enum class Confinement : std::uint8_t { namespaces, landlock };
 // one process and the rest goes on.
 enum class OomAnswer : std::uint8_t { end_run, go_on };
 [[nodiscard]] std::string_view oom_answer_name(OomAnswer answer);
-
-// A value and where it was set: "FILE:LINE", or "built in".
-template <typename T>
-struct Setting {
-  T value;
-  std::string origin = std::string(kBuiltIn);
-
-  [[nodiscard]] bool is_built_in() const { return origin == kBuiltIn; }
-};
-template <typename T>
-using Maybe = std::optional<Setting<T>>;
 
 // By limit; a value of nullopt is `none`.
 using LimitSettings = std::array<Maybe<std::optional<std::uint64_t>>, kLimitCount>;
@@ -126,6 +123,8 @@ struct Policy {
   std::vector<Setting<Variable>> environment;
   std::vector<Setting<Variable>> preludes;  // language, absolute host path
   std::vector<Setting<Danger>> dangers;
+  std::vector<Setting<HostRoot>> host_roots;
+  ServiceSettings service;  // of a configuration
 };
 
 // What holds where no file says anything; the policy `default` says the same.

@@ -11,11 +11,6 @@ namespace {
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
 template <typename T>
-void lay(Maybe<T>& under, const Maybe<T>& over) {
-  if (over && (!under || !over->is_built_in())) under = over;
-}
-
-template <typename T>
 void append(std::vector<Setting<T>>& under, const std::vector<Setting<T>>& over) {
   under.insert(under.end(), over.begin(), over.end());
 }
@@ -94,8 +89,12 @@ sys::Status check_project_keys(const Policy& project) {
     return looser(origin, "'" + std::string(key) + "' may not be set there");
   };
   if (project.chosen) return refuse(project.chosen->origin, "policy");
+  if (const std::string origin = origin_of(project.service); !origin.empty()) {
+    return refuse(origin, "server, access and quota");
+  }
   if (project.confinement) return refuse(project.confinement->origin, "confinement");
   if (!project.mounts.empty()) return refuse(project.mounts.front().origin, "mount");
+  if (!project.host_roots.empty()) return refuse(project.host_roots.front().origin, "host_root");
   if (!project.environment.empty()) {
     return refuse(project.environment.front().origin, "environment");
   }
@@ -189,6 +188,7 @@ Policy lay_over(Policy under, const Policy& over) {
   lay(under.standard_answer, over.standard_answer);
   lay(under.openable_calls, over.openable_calls);
   append(under.mounts, over.mounts);
+  append(under.host_roots, over.host_roots);
   append(under.allowed_calls, over.allowed_calls);
   append(under.denied_calls, over.denied_calls);
   append(under.denied_code, over.denied_code);
@@ -196,6 +196,7 @@ Policy lay_over(Policy under, const Policy& over) {
   append(under.dangers, over.dangers);
   lay_names(under.environment, over.environment);
   lay_names(under.preludes, over.preludes);
+  under.service = lay_over(std::move(under.service), over.service);
   return under;
 }
 

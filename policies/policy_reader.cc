@@ -7,8 +7,10 @@
 #include <span>
 
 #include "policies/code_pattern.h"
+#include "policies/host_root_keys.h"
 #include "policies/install_keys.h"
 #include "policies/policy_entry.h"
+#include "policies/service_keys.h"
 #include "policies/spelling.h"
 
 // The keys of a file. A section is a table of its own rows; what has names of the
@@ -271,26 +273,32 @@ constexpr Row kKeys[] = {
     {"network", [](const Entry& entry) { return read_section(entry, kNetworkKeys); }},
     {"install", read_install},
     {"mount", read_mounts},
+    {"host_root", read_host_roots},
     {"syscalls", [](const Entry& entry) { return read_section(entry, kSyscallKeys); }},
     {"environment", read_environment},
     {"deny_code", read_denied_code},
     {"prelude", read_preludes},
     {"dangerous", [](const Entry& entry) { return read_section(entry, kDangerKeys); }},
-    // The next three are a policy's alone, the last one a configuration's.
+    // The next three are a policy's alone, the others a configuration's.
     {"name", [](const Entry& entry) { return read_text(entry, entry.reading.policy.name); }},
     {"description",
      [](const Entry& entry) { return read_text(entry, entry.reading.policy.description); }},
     {"extends", [](const Entry& entry) { return read_text(entry, entry.reading.policy.extends); }},
     {"policy", [](const Entry& entry) { return read_text(entry, entry.reading.policy.chosen); }},
+    {"server", read_server},
+    {"access", read_access},
+    {"quota", read_quotas},
 };
-constexpr std::size_t kSharedKeys = std::size(kKeys) - 4;
+constexpr std::size_t kPolicysKeys = 3;
+constexpr std::size_t kConfigurationsKeys = 4;
+constexpr std::size_t kSharedKeys = std::size(kKeys) - kPolicysKeys - kConfigurationsKeys;
 
 std::vector<Row> keys_of(FileKind kind) {
   std::vector<Row> rows(std::begin(kKeys), std::begin(kKeys) + kSharedKeys);
   if (kind == FileKind::policy) {
-    rows.insert(rows.end(), std::begin(kKeys) + kSharedKeys, std::end(kKeys) - 1);
+    rows.insert(rows.end(), std::begin(kKeys) + kSharedKeys, std::end(kKeys) - kConfigurationsKeys);
   } else {
-    rows.push_back(std::end(kKeys)[-1]);
+    rows.insert(rows.end(), std::end(kKeys) - kConfigurationsKeys, std::end(kKeys));
   }
   return rows;
 }

@@ -28,15 +28,10 @@ std::string quoted(std::string_view text) {
 
 // A limit that parse_default reads back to the same value.
 std::string limit_value(const LimitRow& row, std::optional<std::uint64_t> value) {
-  if (!value) return "\"none\"";
-  if (row.unit == Unit::count || row.unit == Unit::millicpus) return format_limit(row, value);
-  if (row.unit == Unit::milliseconds) return quoted(format_limit(row, value));
-  constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * 1024, kGiB = kMiB * 1024;
-  if (*value % kGiB == 0) return quoted(std::to_string(*value / kGiB) + "GiB");
-  if (*value % kMiB == 0) return quoted(std::to_string(*value / kMiB) + "MiB");
-  if (*value % kKiB == 0) return quoted(std::to_string(*value / kKiB) + "KiB");
-  return std::to_string(*value);
+  return value ? write_amount(row.unit, *value) : "\"none\"";
 }
+
+std::string_view mode_name(MountMode mode) { return mode == MountMode::read_write ? "rw" : "ro"; }
 
 class Writer {
  public:
@@ -139,6 +134,33 @@ void write_dangers(Writer& writer, const Policy& policy, bool syscalls) {
   }
 }
 
+void write_service(Writer& writer, const ServiceSettings& service) {
+  writer.section("[server]");
+  writer.value("listen", service.listen, quoted);
+  writer.value("tokens", service.tokens, quoted);
+  writer.value("hosts", service.hosts, [](const auto& hosts) { return one_line(hosts, quoted); });
+  for (const ServerRow& row : server_table()) {
+    writer.value(row.key, service.option(row.id),
+                 [&](std::uint64_t value) { return write_amount(row.unit, value); });
+  }
+  for (const Setting<AccessRule>& rule : service.access) {
+    writer.section("[[access]]");
+    const auto& [user, group, role] = rule.value;
+    writer.line((user.empty() ? "group = " + quoted(group) : "user = " + quoted(user)),
+                rule.origin);
+    writer.line("role = " + quoted(role_name(role)), rule.origin);
+  }
+  for (const NamedQuota& quota : service.quotas) {
+    writer.section("[quota." + quoted(quota.name) + "]");
+    for (const QuotaRow& row : quota_table()) {
+      writer.value(row.key, quota.values[static_cast<std::size_t>(row.id)],
+                   [&](const std::optional<std::uint64_t>& value) {
+                     return value ? write_amount(row.unit, *value) : quoted("none");
+                   });
+    }
+  }
+}
+
 }  // namespace
 
 std::string to_toml(const Policy& policy, Origins origins) {
@@ -162,8 +184,12 @@ std::string to_toml(const Policy& policy, Origins origins) {
     writer.section("[[mount]]");
     writer.line("source = " + quoted(mount.value.source), mount.origin);
     writer.line("target = " + quoted(mount.value.target), mount.origin);
-    const bool is_writable = mount.value.mode == MountMode::read_write;
-    writer.line(std::string("mode = ") + (is_writable ? "\"rw\"" : "\"ro\""), mount.origin);
+    writer.line("mode = " + quoted(mode_name(mount.value.mode)), mount.origin);
+  }
+  for (const Setting<HostRoot>& root : policy.host_roots) {
+    writer.section("[[host_root]]");
+    writer.line("path = " + quoted(root.value.path), root.origin);
+    writer.line("mode = " + quoted(mode_name(root.value.mode)), root.origin);
   }
   writer.section("[syscalls]");
   write_syscalls(writer, policy);
@@ -187,6 +213,7 @@ std::string to_toml(const Policy& policy, Origins origins) {
   write_dangers(writer, policy, /*syscalls=*/false);
   writer.section("[dangerous.syscalls]");
   write_dangers(writer, policy, /*syscalls=*/true);
+  write_service(writer, policy.service);
   return std::move(writer).take();
 }
 

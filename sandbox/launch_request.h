@@ -50,6 +50,8 @@ enum class BindKind : std::uint8_t {
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
 struct BindRequest {

@@ -30,7 +30,7 @@ _wardcase() {
   [[ $cur == '=' ]] && cur=
   COMPREPLY=()
   case ${COMP_WORDS[1]} in
-    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve session exec repl logs kill cp ls cat check languages gc doctor version help' ;;&
+    *) ((COMP_CWORD == 1)) && offered='run explain policy config serve token session exec repl logs kill cp ls cat check languages gc doctor version help' ;;&
     run)
       _wardcase_look '-l --language -c --code --session --interpreter --requirement --requirements --prelude -e --env --env-file -w --workdir -v --volume --workspace --network --policy --allow-syscalls --stdin --file --timeout --cpu-time --idle-timeout --grace -m --memory --pids --cpus --disk --file-size --open-files --capture-limit --output-limit --status-fd --encoding-fallback --save-output --out --meta --color'
       case $wanted in
@@ -64,9 +64,16 @@ _wardcase() {
       esac
       ;;
     serve)
-      _wardcase_look '--listen --max-runs --max-queue --memory-total --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout'
+      _wardcase_look '--listen --tokens --max-runs --max-queue --memory-total --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout'
       case $wanted in
-        word) [[ $cur == -* ]] && offered='--listen --max-runs --max-queue --memory-total --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
+        word) [[ $cur == -* ]] && offered='--listen --tokens --max-runs --max-queue --memory-total --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
+      esac
+      ;;
+    token)
+      _wardcase_look '--name --scope --expires --file'
+      case $wanted in
+        word) offered='create list revoke'; [[ $cur == -* ]] && offered='--name --scope --expires --file --json' ;;
+        --scope) offered='run session admin' ;;
       esac
       ;;
     session)

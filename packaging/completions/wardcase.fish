@@ -66,7 +66,8 @@ complete -c wardcase -n '__fish_seen_subcommand_from config' -a show
 complete -c wardcase -n '__fish_seen_subcommand_from config' -a check
 complete -c wardcase -n '__fish_seen_subcommand_from config' -l origin -d 'with the place of each value'
 complete -c wardcase -n __fish_use_subcommand -a serve -d 'answer requests for runs by HTTP, on a socket of this host'
-complete -c wardcase -n '__fish_seen_subcommand_from serve' -l listen -x -d 'unix:PATH or tcp:HOST:PORT (this host alone); default: api.sock in our runtime directory'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l listen -x -d 'unix:PATH or tcp:HOST:PORT (beyond this host only with --tokens); default: api.sock in our runtime directory'
+complete -c wardcase -n '__fish_seen_subcommand_from serve' -l tokens -r -d 'tokens of clients, as `wardcase token` makes them; who comes by TCP then needs one'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-runs -x -d 'runs at the same time (default: twice the processors)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l max-queue -x -d 'runs that wait for their turn; more are refused (default 1024)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l memory-total -x -d 'memory that is promised to all runs at the same time (default: no bound)'
@@ -80,6 +81,15 @@ complete -c wardcase -n '__fish_seen_subcommand_from serve' -l body-timeout -x -
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l idle-timeout -x -d 'time between two requests of a client (default 75s)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l send-timeout -x -d 'time in which a client takes nothing (default 30s)'
 complete -c wardcase -n '__fish_seen_subcommand_from serve' -l drain-timeout -x -d 'time that runs have to end when we are to end (default 45s)'
+complete -c wardcase -n __fish_use_subcommand -a token -d 'make, list and revoke tokens of the service'\''s clients'
+complete -c wardcase -n '__fish_seen_subcommand_from token' -a create
+complete -c wardcase -n '__fish_seen_subcommand_from token' -a list
+complete -c wardcase -n '__fish_seen_subcommand_from token' -a revoke
+complete -c wardcase -n '__fish_seen_subcommand_from token' -l name -x -d 'of the token; what is asked for with it belongs to token:NAME'
+complete -c wardcase -n '__fish_seen_subcommand_from token' -l scope -x -a 'run session admin' -d 'what it allows; may be given more than once'
+complete -c wardcase -n '__fish_seen_subcommand_from token' -l expires -x -d '30d, 12h, or as 2027-01-31T00:00:00Z (default: never)'
+complete -c wardcase -n '__fish_seen_subcommand_from token' -l file -r -d 'the file of tokens'
+complete -c wardcase -n '__fish_seen_subcommand_from token' -l json -d 'list as one JSON object'
 complete -c wardcase -n __fish_use_subcommand -a session -d 'make, list and end sessions: boxes that live on, with their interpreters'
 complete -c wardcase -n '__fish_seen_subcommand_from session' -a new
 complete -c wardcase -n '__fish_seen_subcommand_from session' -a ls

@@ -18,6 +18,7 @@ _wardcase() {
     'policy:list, show and check policies\: what a run may do'
     'config:show and check what the configuration files say'
     'serve:answer requests for runs by HTTP, on a socket of this host'
+    'token:make, list and revoke tokens of the service'\''s clients'
     'session:make, list and end sessions\: boxes that live on, with their interpreters'
     'exec:run a program in a session'
     'repl:type programs for a session, and see their values'
@@ -109,7 +110,8 @@ _wardcase() {
       ;;
     serve)
       _arguments -s \
-        '*--listen=[unix\:PATH or tcp\:HOST\:PORT (this host alone); default\: api.sock in our runtime directory]:ADDRESS: ' \
+        '*--listen=[unix\:PATH or tcp\:HOST\:PORT (beyond this host only with --tokens); default\: api.sock in our runtime directory]:ADDRESS: ' \
+        '*--tokens=[tokens of clients, as `wardcase token` makes them; who comes by TCP then needs one]:FILE:_files' \
         '*--max-runs=[runs at the same time (default\: twice the processors)]:N: ' \
         '*--max-queue=[runs that wait for their turn; more are refused (default 1024)]:N: ' \
         '*--memory-total=[memory that is promised to all runs at the same time (default\: no bound)]:SIZE: ' \
@@ -123,6 +125,15 @@ _wardcase() {
         '*--idle-timeout=[time between two requests of a client (default 75s)]:TIME: ' \
         '*--send-timeout=[time in which a client takes nothing (default 30s)]:TIME: ' \
         '*--drain-timeout=[time that runs have to end when we are to end (default 45s)]:TIME: ' 
+      ;;
+    token)
+      _arguments -s \
+        '*--name=[of the token; what is asked for with it belongs to token\:NAME]:NAME: ' \
+        '*--scope=[what it allows; may be given more than once]:SCOPE:(run session admin)' \
+        '*--expires=[30d, 12h, or as 2027-01-31T00\:00\:00Z (default\: never)]:TIME: ' \
+        '*--file=[the file of tokens]:FILE:_files' \
+        '*--json[list as one JSON object]' \
+        '1:what:(create list revoke)'
       ;;
     session)
       _arguments -s \

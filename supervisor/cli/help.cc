@@ -21,6 +21,7 @@
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/session_help.h"
+#include "supervisor/cli/token_command.h"
 #include "supervisor/cli/verbs.h"
 
 namespace wardcase::supervisor {
@@ -186,6 +187,7 @@ int help_command(std::span<const std::string> words) {
     const auto verbs = verb_table();
     return print_with_options(head, std::ranges::find(verbs, verb, &Verb::name)->options());
   }
+  if (verb == "token") return print_with_options(token_help_head(), token_option_table());
   if (verb == "serve") return print_with_options(kServeHead, serve_option_table());
   if (verb == "version") return print("wardcase version: prints name, version, architecture.\n");
   if (verb == "help") {

@@ -22,6 +22,7 @@
 #include "supervisor/cli/run_command.h"
 #include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/session_command.h"
+#include "supervisor/cli/token_command.h"
 #include "supervisor/cli/verbs.h"
 #include "supervisor/cli/version.h"
 
@@ -49,6 +50,7 @@ int dispatch(std::span<const std::string> words) {
   if (verb == "explain") return supervisor::explain_command(rest);
   if (verb == "gc") return supervisor::gc_command(rest);
   if (verb == "serve") return supervisor::serve_command(rest);
+  if (verb == "token") return supervisor::token_command(rest);
   if (verb == "session") return supervisor::session_command(rest);
   if (verb == "exec") return supervisor::exec_command(rest);
   if (verb == "repl") return supervisor::repl_command(rest);

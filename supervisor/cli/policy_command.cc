@@ -163,8 +163,10 @@ int config_command(std::span<const std::string> words) {
       is_show ? std::span<const OptionRow>(table) : std::span<const OptionRow>(), words.subspan(1));
   if (!line) return wrong("config " + words[0] + ": " + line.error().message());
   if (!line->operands().empty()) return wrong("config " + words[0] + ": takes no arguments");
-  const auto loaded = check_calls(load_configuration(config_places(), policy_variable()));
+  auto loaded = check_calls(load_configuration(config_places(), policy_variable()));
   if (!loaded) return fail(loaded.error(), kFailedCheck);
+  auto& service = loaded->policy.service;
+  service = policies::lay_over(policies::built_in_service(), service);
   return print(is_show ? policies::to_toml(loaded->policy, origins_of(*line)) : "ok\n");
 }
 

@@ -18,6 +18,11 @@ Signals::~Signals() {
 }
 
 sys::Status Signals::open(Handler handler) {
+  return open_told(
+      [told = std::move(handler)](const Signal& signal) { return told(signal.number); });
+}
+
+sys::Status Signals::open_told(ToldHandler handler) {
   handler_ = std::move(handler);
   sigset_t taken;
   ::sigemptyset(&taken);
@@ -41,7 +46,9 @@ sys::Status Signals::open(Handler handler) {
 void Signals::on_readable() {
   signalfd_siginfo info = {};
   const ssize_t got = sys::retry_eintr([&] { return ::read(fd_.get(), &info, sizeof info); });
-  if (got == static_cast<ssize_t>(sizeof info)) handler_(static_cast<int>(info.ssi_signo));
+  if (got == static_cast<ssize_t>(sizeof info)) {
+    handler_({static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL});
+  }
 }
 
 void stop_ourselves() {

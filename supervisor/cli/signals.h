@@ -17,7 +17,12 @@ namespace wardcase::supervisor {
 // instead of interruptions. While it lives they are blocked; afterwards they do what they did.
 class Signals {
  public:
+  struct Signal {
+    int number;
+    bool is_of_kernel;  // and of no process, as of a terminal that has gone
+  };
   using Handler = std::function<void(int signal)>;
+  using ToldHandler = std::function<void(const Signal& signal)>;
 
   explicit Signals(EventLoop& loop) : loop_(loop) {}
   Signals(const Signals&) = delete;
@@ -25,12 +30,13 @@ class Signals {
   ~Signals();
 
   [[nodiscard]] sys::Status open(Handler handler);
+  [[nodiscard]] sys::Status open_told(ToldHandler handler);
 
  private:
   void on_readable();
 
   EventLoop& loop_;
-  Handler handler_;
+  ToldHandler handler_;
   sys::UniqueFd fd_;
   std::optional<sigset_t> mask_before_;
 };

@@ -15,6 +15,7 @@
 #include "supervisor/cli/run_options.h"
 #include "supervisor/cli/serve_command.h"
 #include "supervisor/cli/session_command.h"
+#include "supervisor/cli/token_command.h"
 
 namespace wardcase::supervisor {
 
@@ -42,6 +43,10 @@ std::span<const Verb> verb_table() {
        "answer requests for runs by HTTP, on a socket of this host",
        {},
        serve_option_table},
+      {"token",
+       "make, list and revoke tokens of the service's clients",
+       {"create", "list", "revoke"},
+       token_option_table},
       {"session",
        "make, list and end sessions: boxes that live on, with their interpreters",
        {"new", "ls", "rm", "extend", "reset", "interrupt", "input"},

@@ -14,4 +14,7 @@ namespace wardcase::supervisor {
 // working directory comes with code that nobody has read.
 [[nodiscard]] sys::Result<std::optional<std::string>> read_config_file(const std::string& path);
 
+// The rest of what is open there; `path` is its name in errors. The same bounds hold.
+[[nodiscard]] sys::Result<std::string> read_regular_file(int fd, const std::string& path);
+
 }  // namespace wardcase::supervisor

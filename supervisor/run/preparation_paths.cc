@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The wardcase authors
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "supervisor/run/preparation.h"
@@ -12,6 +14,15 @@ bool is_covered(const std::string& target, const std::vector<policies::Mount>& m
   return std::any_of(mounts.begin(), mounts.end(), [&](const policies::Mount& mount) {
     return target == mount.target || target.rfind(mount.target + "/", 0) == 0;
   });
+}
+
+// What the source of the mount at `target` has to be; nullopt: what its path means.
+std::optional<sandbox::FileIdentity> held_identity(const RunSpec& spec, const std::string& target) {
+  const auto found = std::ranges::find(spec.held_sources, target, &RunSpec::HeldSource::target);
+  if (found == spec.held_sources.end()) return std::nullopt;
+  struct stat info = {};
+  (void)::fstat(found->held.get(), &info);  // where it fails, no file is what is left
+  return sandbox::FileIdentity{info.st_dev, info.st_ino};
 }
 
 }  // namespace
@@ -39,7 +50,8 @@ std::vector<sandbox::BindRequest> binds_of(const RunSpec& spec) {
     binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::system});
   }
   for (const policies::Mount& mount : spec.mounts) {
-    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user});
+    binds.push_back({mount.source, mount.target, mount.mode, sandbox::BindKind::user,
+                     held_identity(spec, mount.target)});
   }
   return binds;
 }

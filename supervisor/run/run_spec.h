@@ -45,6 +45,13 @@ struct RunSpec {
   std::string cwd = "/box";
   std::vector<PlacedFile> files;
   std::vector<policies::Mount> mounts;  // -v, checked; target "/box" is the workspace
+  // What some of these have to be when they are mounted, whatever their paths mean by then. While
+  // it is held nothing else can be taken for it.
+  struct HeldSource {
+    std::string target;
+    sys::UniqueFd held;
+  };
+  std::vector<HeldSource> held_sources;
   std::vector<policies::Mount>
       system_mounts;  // of languages and --interpreter: read-only, never id-mapped for uid 0
   policies::Network network = policies::Network::none;

@@ -29,13 +29,20 @@ constexpr const char* kWorkName = "box";  // of sandbox::kPrivatePlaces
 
 // Looking at them takes a while, in which a path can come to mean another directory: one
 // that nobody has looked at, or watches.
-void bind_only_what_is_watched(const std::vector<WorkspaceRoot>& roots,
-                               std::vector<sandbox::BindRequest>& binds) {
+sys::Status bind_only_what_is_watched(const std::vector<WorkspaceRoot>& roots,
+                                      std::vector<sandbox::BindRequest>& binds) {
   for (sandbox::BindRequest& bind : binds) {
     const auto root = std::ranges::find(roots, bind.source, &WorkspaceRoot::path);
     if (root == roots.end() || bind.mode != policies::MountMode::read_write) continue;
-    bind.looked_at = {root->device, root->inode};
+    const sandbox::FileIdentity watched = {root->device, root->inode};
+    if (bind.looked_at && bind.looked_at != watched) {
+      return tl::unexpected(sys::plain_error("bind '" + bind.source +
+                                             "': somebody put another in its place while it was "
+                                             "looked at"));
+    }
+    bind.looked_at = watched;
   }
+  return {};
 }
 
 }  // namespace
@@ -53,7 +60,9 @@ void Run::Impl::measure_workspaces(const std::function<void()>& next) {
   auto opened = WorkspaceQuota::open(loop, sources, rules);
   if (!opened) return fail_before_launch(RunStatus::setup_failed, opened.error().message());
   quota = *std::move(opened);
-  bind_only_what_is_watched(quota->roots(), made.request.binds);
+  if (auto bound = bind_only_what_is_watched(quota->roots(), made.request.binds); !bound) {
+    return fail_before_launch(RunStatus::setup_failed, bound.error().message());
+  }
   quota->measure_first([this, next](const WorkspaceQuota::FirstLook& found) {
     if (!found.refused.empty()) return fail_before_launch(RunStatus::setup_failed, found.refused);
     marks.push_back({"counted_workspaces", Clock::now()});
@@ -84,9 +93,10 @@ void Run::Impl::open_workspace() {
   struct stat info = {};
   if (!work_place.is_open() || ::fstat(work_place.get(), &info) < 0) return work_place.reset();
   for (sandbox::BindRequest& bind : made.request.binds) {
-    if (bind.target == workspace->target && !bind.looked_at) {
-      bind.looked_at = {info.st_dev, info.st_ino};
-    }
+    if (bind.target != workspace->target) continue;
+    const sandbox::FileIdentity opened = {info.st_dev, info.st_ino};
+    if (!bind.looked_at) bind.looked_at = opened;
+    if (bind.looked_at != opened) return work_place.reset();  // the launch will fail by it
   }
 }
 

@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #include "supervisor/server/api.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,28 +10,6 @@
 namespace wardcase::supervisor {
 
 namespace {
-
-// The name without the port.
-bool names_this_host(std::string_view host) {
-  const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':');
-  const bool has_end = end != std::string_view::npos;
-  const std::string_view name =
-      has_end ? host.substr(0, end + (host.starts_with('[') ? 1 : 0)) : host;
-  return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
-}
-
-// A page in somebody's browser can reach what listens on TCP: by a name of its own that leads to
-// this host, or by a request that is sent from it.
-std::optional<Problem> refuse_browsers(const HttpRequest& request) {
-  const std::string* host = request.header("host");
-  if (host == nullptr || !names_this_host(*host)) {
-    return Problem{421, "wrong_host", "the Host header has to name this host, as localhost"};
-  }
-  if (request.count("origin") > 0) {
-    return Problem{403, "origin_refused", "requests of web pages (with an Origin) are refused"};
-  }
-  return std::nullopt;
-}
 
 // Everybody whose methods a route can have.
 struct Handlers {
@@ -85,18 +62,20 @@ HttpResponse not_allowed(const std::string& methods) {
 
 }  // namespace
 
+std::optional<HttpResponse> Api::refuse(const HttpRequest& head, const Peer& peer) const {
+  const auto caller = configuration_.gate().admit(head, peer, path_of(head.target));
+  if (caller) return std::nullopt;
+  return to_response(caller.error());
+}
+
 void Api::handle(const HttpRequest& request, Exchange& exchange) {
-  if (exchange.peer().transport == Transport::tcp) {
-    if (const auto problem = refuse_browsers(request)) {
-      return exchange.answer(to_response(*problem));
-    }
-  }
   const std::string_view path = path_of(request.target);
+  const auto caller = configuration_.gate().admit(request, exchange.peer(), path);
+  if (!caller) return exchange.answer(to_response(caller.error()));
   const std::string_view method =
       request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   std::string methods;
-  const Caller caller = caller_at(exchange.peer());
-  ApiCall call = {request, exchange, caller, {}};
+  ApiCall call = {request, exchange, *caller, {}};
   for (const Route& route : kRoutes) {
     if (!matches(path, route.path, call.id)) continue;
     if (route.method == method) return route.handle({service_, runs_, host_}, call);

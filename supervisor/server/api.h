@@ -2,6 +2,8 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <optional>
+
 #include "supervisor/server/exchange.h"
 #include "supervisor/server/host_handlers.h"
 #include "supervisor/server/http_codec.h"
@@ -13,16 +15,22 @@ namespace wardcase::supervisor {
 // What each path answers: one table of routes, whose handlers stand in files of their own.
 class Api {
  public:
-  Api(EventLoop& loop, const Host& host, RunRegistry& registry, RunQueue& queue,
-      Readiness& readiness, Telemetry& telemetry)
-      : service_(readiness, telemetry), runs_(host, registry, queue), host_(loop, host) {}
+  Api(EventLoop& loop, const Host& host, const ServiceConfiguration& configuration, Quotas& quotas,
+      RunRegistry& registry, RunQueue& queue, Readiness& readiness, Telemetry& telemetry)
+      : configuration_(configuration),
+        service_(readiness, telemetry),
+        runs_(host, configuration, quotas, registry, queue),
+        host_(loop, host, configuration) {}
 
+  // What who may not ask for this is told; nullopt: he may.
+  [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& head, const Peer& peer) const;
   // Has the request answered, at once or later.
   void handle(const HttpRequest& request, Exchange& exchange);
   // No run begins any more.
   void begin_drain();
 
  private:
+  const ServiceConfiguration& configuration_;
   ServiceHandlers service_;
   RunHandlers runs_;
   HostHandlers host_;

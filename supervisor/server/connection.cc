@@ -24,14 +24,29 @@ namespace {
 
 constexpr std::size_t kChunk = 64 << 10;
 
+// Supplementary ones. Where they can't be told there are none: they only ever allow more.
+std::vector<gid_t> groups_at(int socket) {
+  constexpr std::size_t kUsual = 32;
+  std::vector<gid_t> groups(kUsual);
+  for (int tries = 0; tries < 2; ++tries) {
+    auto size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+    const int got = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
+    groups.resize(size / sizeof(gid_t));  // of too few it says how many they are
+    if (got == 0) return groups;
+    if (errno != ERANGE) break;
+  }
+  return {};
+}
+
 Peer peer_of(int socket, Transport transport) {
-  Peer peer = {transport, std::nullopt};
+  Peer peer = {transport};
   if (transport != Transport::unix_socket) return peer;
   ucred credentials = {};
   socklen_t size = sizeof credentials;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
-    peer.uid = credentials.uid;
-  }
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return peer;
+  peer.uid = credentials.uid;
+  peer.groups = groups_at(socket);
+  peer.groups.push_back(credentials.gid);
   return peer;
 }
 
@@ -103,6 +118,7 @@ void Connection::close() {
   enter(Phase::closed);
   loop_.forget(socket_.get());
   socket_.reset();
+  files_.close();
   drop_answer();
   owner_.on_closed(*this);
 }
@@ -124,10 +140,14 @@ void Connection::on_events(std::uint32_t events) {
 
 void Connection::on_readable() {
   std::array<char, kChunk> chunk;
-  const ssize_t got = sys::retry_eintr(
-      [&] { return ::recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT); });
+  const ssize_t got = files_.receive(socket_.get(), chunk);
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0) return close();
+  if (files_.are_too_many()) {
+    return refuse(to_response(
+        {400, "bad_request",
+         "a request comes with " + std::to_string(ReceivedFiles::kMost) + " descriptors at most"}));
+  }
   input_.append(chunk.data(), static_cast<std::size_t>(got));
   read_requests();
 }
@@ -149,7 +169,10 @@ void Connection::read_requests() {
       if (phase_ == Phase::idle) enter(Phase::head);
       return;
     case State::in_body:
-      if (was_in_head) enter(Phase::body);
+      if (was_in_head) {
+        enter(Phase::body);
+        if (const auto refusal = owner_.on_head(*this, reader_.head())) return refuse(*refusal);
+      }
       // So short that it always has room: nothing of an answer waits here.
       if (was_in_head && reader_.expects_continue()) {
         (void)::send(socket_.get(), kContinue.data(), kContinue.size(),
@@ -166,6 +189,7 @@ void Connection::read_requests() {
   omits_body_ = request.method == "HEAD";
   enter(Phase::answering);
   if (phase_ == Phase::answering) owner_.on_request(*this, std::move(request));
+  files_.close();
 }
 
 // Both may end a run, which may have us called again.

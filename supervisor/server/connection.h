@@ -11,6 +11,7 @@
 #include "supervisor/run/event_loop.h"
 #include "supervisor/server/exchange.h"
 #include "supervisor/server/http_codec.h"
+#include "supervisor/server/received_files.h"
 
 namespace wardcase::supervisor {
 
@@ -25,6 +26,9 @@ class ConnectionOwner {
   ConnectionOwner& operator=(const ConnectionOwner&) = delete;
   virtual ~ConnectionOwner() = default;
 
+  // A body follows: why that is not worth reading.
+  [[nodiscard]] virtual std::optional<HttpResponse> on_head(const Connection& connection,
+                                                            const HttpRequest& head) = 0;
   // To be answered by answer(), now or later. None other comes before that.
   virtual void on_request(Connection& connection, HttpRequest request) = 0;
   // It holds more of a request, or of an answer, than before.
@@ -57,6 +61,7 @@ class Connection : public Exchange {
   [[nodiscard]] sys::Status open();
 
   [[nodiscard]] const Peer& peer() const override { return peer_; }
+  [[nodiscard]] std::span<const sys::UniqueFd> descriptors() const override { return files_.all(); }
   void answer(const HttpResponse& response) override;
   void stream(const HttpResponse& head, std::unique_ptr<BodySource> body) override;
   void wake() override;
@@ -106,6 +111,7 @@ class Connection : public Exchange {
   RequestReader reader_;
   Phase phase_ = Phase::idle;
   std::string input_;
+  ReceivedFiles files_;  // for the request that comes
   std::string output_;
   std::size_t written_ = 0;
   Clock::time_point answer_began_;

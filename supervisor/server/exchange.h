@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "sandbox/sys/unique_fd.h"
 #include "supervisor/server/http_codec.h"
 
 namespace wardcase::supervisor {
@@ -18,7 +21,9 @@ enum class Transport : std::uint8_t { unix_socket, tcp };
 // Who is at the other end.
 struct Peer {
   Transport transport = Transport::unix_socket;
-  std::optional<uid_t> uid;  // as the kernel tells it; of TCP it tells nothing
+  // As the kernel tells them of when he connected; of TCP it tells nothing.
+  std::optional<uid_t> uid = std::nullopt;
+  std::vector<gid_t> groups = {};
 };
 
 // An answer that is made while it is being taken.
@@ -56,6 +61,8 @@ class Exchange {
   virtual ~Exchange() = default;
 
   [[nodiscard]] virtual const Peer& peer() const = 0;
+  // Those that came with the request; they go when the call with it is over.
+  [[nodiscard]] virtual std::span<const sys::UniqueFd> descriptors() const = 0;
   virtual void answer(const HttpResponse& response) = 0;
   // The head, and then what `body` has, which goes when all of it was taken or the client has gone.
   virtual void stream(const HttpResponse& head, std::unique_ptr<BodySource> body) = 0;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "supervisor/config/config.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/request_spec.h"
 
@@ -45,11 +44,9 @@ void HostHandlers::tell(OwnReport& report, const ApiCall& call) {
   exchange.hold(std::make_unique<PendingReport>(report, asker));
 }
 
-void HostHandlers::policies(const ApiCall& call) {
+void HostHandlers::policies(const ApiCall& call) const {
   json::array all;
-  ConfigPlaces places = config_places();
-  places.project.clear();  // as of runs
-  for (const ListedPolicy& policy : list_policies(places)) {
+  for (const ListedPolicy& policy : configuration_.policies().list()) {
     all.emplace_back(json::object{{"name", to_json_text(policy.name)},
                                   {"place", to_json_text(policy.place)},
                                   {"description", to_json_text(policy.description)}});
@@ -58,7 +55,7 @@ void HostHandlers::policies(const ApiCall& call) {
 }
 
 void HostHandlers::limits(const ApiCall& call) const {
-  const auto limits = limits_of_service(host_);
+  const auto limits = limits_of_service(configuration_.policies(), host_);
   if (!limits) return call.refuse(limits.error());
   json::object all;
   for (const policies::LimitRow& row : policies::limit_table()) {

@@ -166,6 +166,8 @@ void RequestReader::keep_head() {
   }
 }
 
+const HttpRequest& RequestReader::head() const { return parser_->request; }
+
 HttpRequest RequestReader::take() {
   parser_->request.body = std::move(parser_->parser.get().body());
   return std::move(parser_->request);

@@ -62,6 +62,8 @@ class RequestReader {
   // From in_body on: the client waits for a word before it sends its body.
   [[nodiscard]] bool expects_continue() const { return expects_continue_; }
   [[nodiscard]] const ReadFailure& failure() const { return failure_; }
+  // From in_body on: all but the body.
+  [[nodiscard]] const HttpRequest& head() const;
   // Bytes of the body that are here.
   [[nodiscard]] std::size_t held() const;
   // Once, of a complete one.

@@ -49,7 +49,8 @@ bool KnownRun::begin(Job job, std::uint64_t bytes) {
   waiting_.status = RunStatus::running;
   const auto memory = job.spec.limits.get(policies::LimitId::memory);
   QueueObserver& observer = *this;
-  const auto ticket = queue_.submit({std::move(job), terms_.owner, bytes, memory}, observer);
+  const auto ticket =
+      queue_.submit({std::move(job), terms_.owner, bytes, memory, terms_.most}, observer);
   if (!ticket) return false;
   ticket_ = *ticket;
   if (terms_.deadline && state_ != RunState::ended) {

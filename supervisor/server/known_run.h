@@ -30,6 +30,7 @@ inline constexpr std::string_view kDeadlinePassed = "deadline_passed";
 // What who asks for a run says of it, besides the run itself.
 struct RunTerms {
   std::string owner;  // a caller's name
+  RunQueue::OwnersMost most = {};
   OutputForm form = OutputForm::text;
   bool is_detached = false;  // it goes on when nobody waits for it any more
   std::optional<std::chrono::milliseconds> deadline;  // for all of it, from now on

@@ -26,9 +26,8 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr mode_t kOwnersAlone = 0177;
 constexpr std::string_view kOnlyThisHost =
-    "is reached from other hosts, and whoever reaches it may run programs: this version asks for "
-    "no "
-    "tokens; write tcp:127.0.0.1:PORT";
+    "is reached from other hosts, and whoever reaches it may run programs: give --tokens, which "
+    "`wardcase token create` makes, or write tcp:127.0.0.1:PORT";
 
 tl::unexpected<sys::Error> wrong(const std::string& what) {
   return tl::unexpected(sys::plain_error(what));
@@ -132,7 +131,7 @@ Listener::~Listener() {
   if (is_ours) (void)::unlink(path_.c_str());  // one that stays is dead, and will be replaced
 }
 
-sys::Result<Listener> Listener::open(std::string_view address) {
+sys::Result<Listener> Listener::open(std::string_view address, Reach reach) {
   constexpr std::string_view kUnix = "unix:";
   constexpr std::string_view kTcp = "tcp:";
   const auto opened = [&](const std::string& rest, auto open_it) -> sys::Result<Listener> {
@@ -142,7 +141,10 @@ sys::Result<Listener> Listener::open(std::string_view address) {
         std::move(listener).error().while_doing("listen on '" + std::string(address) + "'"));
   };
   if (address.starts_with(kUnix)) return opened(std::string(address.substr(5)), open_unix);
-  if (address.starts_with(kTcp)) return opened(std::string(address.substr(4)), open_tcp);
+  if (address.starts_with(kTcp)) {
+    return opened(std::string(address.substr(4)),
+                  [&](const std::string& rest) { return open_tcp(rest, reach); });
+  }
   return wrong("--listen " + std::string(address) + ": write unix:PATH or tcp:HOST:PORT");
 }
 
@@ -172,14 +174,16 @@ sys::Result<Listener> Listener::open_unix(const std::string& path) {
   listener.device_ = info.st_dev;
   listener.inode_ = info.st_ino;
   if (::listen(listener.fd(), kBacklog) < 0) return tl::unexpected(sys::errno_error("listen"));
-  if (auto known = listener.learn_address(); !known) return tl::unexpected(known.error());
+  if (auto known = listener.learn_address(Reach::this_host); !known) {
+    return tl::unexpected(known.error());
+  }
   return listener;
 }
 
-sys::Result<Listener> Listener::open_tcp(const std::string& host_and_port) {
+sys::Result<Listener> Listener::open_tcp(const std::string& host_and_port, Reach reach) {
   const auto address = parse_tcp(host_and_port);
   if (!address) return tl::unexpected(address.error());
-  if (!is_loopback(*address)) return wrong(std::string(kOnlyThisHost));
+  if (reach == Reach::this_host && !is_loopback(*address)) return wrong(std::string(kOnlyThisHost));
   auto socket = make_socket(address->any.sa_family);
   if (!socket) return tl::unexpected(std::move(socket).error());
   const int on = 1;  // a port that was ours a moment ago is not held against us
@@ -193,11 +197,11 @@ sys::Result<Listener> Listener::open_tcp(const std::string& host_and_port) {
   }
   if (::listen(socket->get(), kBacklog) < 0) return tl::unexpected(sys::errno_error("listen"));
   Listener listener(*std::move(socket), Transport::tcp);
-  if (auto known = listener.learn_address(); !known) return tl::unexpected(known.error());
+  if (auto known = listener.learn_address(reach); !known) return tl::unexpected(known.error());
   return listener;
 }
 
-sys::Result<Listener> Listener::adopt(sys::UniqueFd socket) {
+sys::Result<Listener> Listener::adopt(sys::UniqueFd socket, Reach reach) {
   Listener listener(std::move(socket), Transport::unix_socket);
   listener.is_handed_ = true;
   const auto complain = [&](const std::string& what) {
@@ -215,11 +219,11 @@ sys::Result<Listener> Listener::adopt(sys::UniqueFd socket) {
       ::fcntl(listener.fd(), F_SETFD, FD_CLOEXEC) < 0) {
     return tl::unexpected(sys::errno_error("prepare the socket of the service manager"));
   }
-  if (auto known = listener.learn_address(); !known) return complain(known.error().message());
+  if (auto known = listener.learn_address(reach); !known) return complain(known.error().message());
   return listener;
 }
 
-sys::Status Listener::learn_address() {
+sys::Status Listener::learn_address(Reach reach) {
   Address address = {};
   socklen_t size = sizeof address;
   if (::getsockname(fd(), &address.any, &size) < 0) {
@@ -230,7 +234,7 @@ sys::Status Listener::learn_address() {
     return {};
   }
   transport_ = Transport::tcp;
-  if (!is_loopback(address)) return wrong(std::string(kOnlyThisHost));
+  if (reach == Reach::this_host && !is_loopback(address)) return wrong(std::string(kOnlyThisHost));
   std::array<char, INET6_ADDRSTRLEN> text = {};
   if (address.any.sa_family == AF_INET) {
     (void)::inet_ntop(AF_INET, &address.v4.sin_addr, text.data(), text.size());

@@ -14,16 +14,19 @@
 
 namespace wardcase::supervisor {
 
+// From where a port may be reached.
+enum class Reach : bool { this_host, anywhere };
+
 // A socket that takes clients. One of our own is removed with it.
 class Listener {
  public:
   // `unix:PATH` or `tcp:HOST:PORT`. A Unix socket is the caller's alone (0600); one that a
-  // dead server left is replaced, one that somebody listens on is not. TCP is for this host
-  // alone: whoever reaches it is asked for nothing.
-  static sys::Result<Listener> open(std::string_view address);
+  // dead server left is replaced, one that somebody listens on is not. Where whoever reaches
+  // it is asked for no token, TCP is for this host alone.
+  static sys::Result<Listener> open(std::string_view address, Reach reach = Reach::this_host);
   // One that the service manager opened: what it allows is the administrator's to say,
   // but for TCP beyond this host.
-  static sys::Result<Listener> adopt(sys::UniqueFd socket);
+  static sys::Result<Listener> adopt(sys::UniqueFd socket, Reach reach);
 
   Listener(Listener&&) noexcept = default;
   Listener& operator=(Listener&&) = delete;
@@ -41,8 +44,8 @@ class Listener {
   Listener(sys::UniqueFd socket, Transport transport)
       : socket_(std::move(socket)), transport_(transport) {}
   static sys::Result<Listener> open_unix(const std::string& path);
-  static sys::Result<Listener> open_tcp(const std::string& host_and_port);
-  [[nodiscard]] sys::Status learn_address();
+  static sys::Result<Listener> open_tcp(const std::string& host_and_port, Reach reach);
+  [[nodiscard]] sys::Status learn_address(Reach reach);
 
   sys::UniqueFd socket_;
   Transport transport_;

@@ -14,6 +14,8 @@ std::string_view status_title(int status) {
   switch (status) {
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
@@ -59,6 +61,9 @@ HttpResponse to_response(const Problem& problem) {
   response.status = problem.status;
   response.content_type = "application/problem+json";
   response.body = json::serialize(body) + "\n";
+  if (problem.status == 401) {
+    response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"wardcase\"");
+  }
   if (problem.retry_after_seconds > 0) {
     response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after_seconds));
   }

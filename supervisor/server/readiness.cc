@@ -14,8 +14,9 @@ constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
 
-Readiness::Readiness(EventLoop& loop, Host& host, StartRun start)
-    : loop_(loop), host_(host), start_(std::move(start)) {}
+Readiness::Readiness(EventLoop& loop, Host& host, const ServiceConfiguration& configuration,
+                     StartRun start)
+    : loop_(loop), host_(host), configuration_(configuration), start_(std::move(start)) {}
 
 Readiness::~Readiness() { loop_.cancel(timer_); }
 
@@ -33,7 +34,7 @@ void Readiness::rehearse() {
   if (!host_.check()) return conclude(host_.check().error().message());
   RunRequest request;
   request.argv = {"true"};
-  auto settled = settle_request(request, host_);
+  auto settled = settle_request(request, configuration_.policies(), host_);
   if (!settled) return conclude(settled.error().detail);
   if (settled->refusal) return conclude(settled->refusal->error);
   settled->job.spec.rehearsal = true;

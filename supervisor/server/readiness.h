@@ -10,6 +10,7 @@
 #include "supervisor/run/event_loop.h"
 #include "supervisor/run/host.h"
 #include "supervisor/server/run_queue.h"
+#include "supervisor/server/service_configuration.h"
 
 namespace wardcase::supervisor {
 
@@ -17,13 +18,15 @@ namespace wardcase::supervisor {
 // is made at the start, and again while it fails.
 class Readiness : private RunObserver {
  public:
-  Readiness(EventLoop& loop, Host& host, StartRun start);
+  Readiness(EventLoop& loop, Host& host, const ServiceConfiguration& configuration, StartRun start);
   ~Readiness() override;
 
   // Begins; `known` is called once, in a later turn, when the first answer is there.
   void look(std::function<void()> known);
   // A run could not be set up: what was found may not hold any more.
   void doubt();
+  // What can't be used, but is not needed either; "": nothing.
+  [[nodiscard]] const std::string& warning() const { return configuration_.warning(); }
   // "" when it can; before the first answer it can't.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
@@ -36,6 +39,7 @@ class Readiness : private RunObserver {
 
   EventLoop& loop_;
   Host& host_;
+  const ServiceConfiguration& configuration_;
   StartRun start_;
   std::function<void()> known_;
   std::shared_ptr<StartedRun> rehearsal_;

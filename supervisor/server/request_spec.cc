@@ -59,35 +59,34 @@ bool has_namespaces(const Configuration& configuration) {
 }
 
 // A box without namespaces runs beside the service, under its id: that is chosen by who runs it.
-Settled keep_namespaces(const RunRequest& request, const ConfigPlaces& places,
+Settled keep_namespaces(const RunRequest& request, const ServicePolicies& policies,
                         const Configuration& configuration) {
   if (!request.policy || has_namespaces(configuration)) return {};
-  const auto own = load_configuration(places, policy_variable());
-  if (!own) return broken(own.error());
-  if (!has_namespaces(*own)) return {};
+  if (!has_namespaces(policies.standard())) return {};
   return refuse(422, "policy_refused", "policy",
                 "policy: '" + *request.policy +
                     "' makes boxes without namespaces, which only who runs this service can "
                     "choose, by WARDCASE_POLICY");
 }
 
-Settled read_configuration(const RunRequest& request, Configuration& configuration) {
-  ConfigPlaces places = config_places();
-  places.project.clear();  // where a service was started says nothing of who asks
-  const auto asked = request.policy ? request.policy : policy_variable();
+Settled choose_configuration(const RunRequest& request, const ServicePolicies& policies,
+                             Configuration& configuration) {
   if (request.policy) {
-    const auto known = list_policies(places);
-    if (std::ranges::find(known, *request.policy, &ListedPolicy::name) == known.end()) {
+    const auto* const named = policies.find(*request.policy);
+    if (named == nullptr) {
       std::string names;
-      for (const auto& policy : known) names += (names.empty() ? "" : ", ") + policy.name;
+      for (const auto& policy : policies.list()) {
+        names += (names.empty() ? "" : ", ") + policy.name;
+      }
       return refuse(400, "invalid_field", "policy",
                     "policy: there is no '" + *request.policy + "'; it is one of " + names);
     }
+    if (!*named) return broken(named->error());
+    configuration = **named;
+  } else {
+    configuration = policies.standard();
   }
-  auto loaded = load_configuration(places, asked);
-  if (!loaded) return broken(loaded.error());
-  configuration = *std::move(loaded);
-  if (auto kept = keep_namespaces(request, places, configuration); !kept) return kept;
+  if (auto kept = keep_namespaces(request, policies, configuration); !kept) return kept;
   for (const std::string& name : request.allowed_syscalls) {
     if (auto allowed = allow_calls("allow_syscalls", name, configuration); !allowed) {
       return refuse(422, "policy_refused", "allow_syscalls", allowed.error().message());
@@ -146,12 +145,12 @@ Settled settle_network(const RunRequest& request, const policies::Policy& policy
 }
 
 // Of several files of one name the box would make none.
-Settled place_files(const RunRequest& request, const policies::LanguageSet& languages,
-                    RunSpec& spec) {
+Settled place_files(const RunRequest& request, const HandedFiles& handed,
+                    const policies::LanguageSet& languages, RunSpec& spec) {
   if (!request.files.empty() &&
       std::ranges::find(spec.mounts, "/box", &policies::Mount::target) != spec.mounts.end()) {
     return refuse(422, "policy_refused", "files",
-                  "files: the policy '" + spec.policy + "' mounts a directory of the host at /box");
+                  "files: a directory of the host is mounted at /box");
   }
   const policies::Language* const language =
       request.language ? languages.find(*request.language) : nullptr;
@@ -159,6 +158,12 @@ Settled place_files(const RunRequest& request, const policies::LanguageSet& lang
     if (language != nullptr && sys::is_at_or_below(file.name, language->snippet_name)) {
       return refuse(400, "invalid_field", "files",
                     "files: '" + file.name + "' is what the code itself is called");
+    }
+    if (file.descriptor) {
+      auto given = handed_content(file, handed);
+      if (!given) return tl::unexpected(std::move(given).error());
+      spec.files.push_back({"/box/" + file.name, *std::move(given), 0644});
+      continue;
     }
     auto content = text_in_memory(file.content);
     if (!content) return broken(content.error());
@@ -227,13 +232,11 @@ Settled settle_program(const RunRequest& request, const Configuration& configura
 
 }  // namespace
 
-tl::expected<policies::Limits, Problem> limits_of_service(const Host& host) {
+tl::expected<policies::Limits, Problem> limits_of_service(const ServicePolicies& policies,
+                                                          const Host& host) {
   const RunRequest nothing;
-  Configuration configuration;
   policies::Limits limits;
-  const auto settled = read_configuration(nothing, configuration).and_then([&] {
-    return settle_limits(nothing, configuration, host, limits);
-  });
+  const auto settled = settle_limits(nothing, policies.standard(), host, limits);
   if (!settled) return tl::unexpected(settled.error());
   const auto cpus = static_cast<unsigned>(host.cpus().size());
   if (auto resolved = limits.resolve(cpus, /*captured=*/true); !resolved) {
@@ -242,7 +245,9 @@ tl::expected<policies::Limits, Problem> limits_of_service(const Host& host) {
   return limits;
 }
 
-tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, const Host& host) {
+tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
+                                                   const ServicePolicies& policies,
+                                                   const Host& host, const HandedFiles& handed) {
   Configuration configuration;
   RequestedRun run;
   RunSpec& spec = run.job.spec;
@@ -252,7 +257,7 @@ tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, co
   spec.merge_stderr = request.merge_stderr;
   const policies::Policy& policy = configuration.policy;
   const auto settled =
-      read_configuration(request, configuration)
+      choose_configuration(request, policies, configuration)
           .and_then([&] { return settle_limits(request, configuration, host, spec.limits); })
           .and_then([&]() -> Settled {
             spec.take_policy(policy, configuration.syscalls);
@@ -260,7 +265,8 @@ tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request, co
             return added ? Settled() : broken(added.error());
           })
           .and_then([&] { return settle_network(request, policy, spec); })
-          .and_then([&] { return place_files(request, configuration.languages, spec); })
+          .and_then([&] { return place_binds(request, handed, policy, spec); })
+          .and_then([&] { return place_files(request, handed, configuration.languages, spec); })
           .and_then([&] { return settle_input(request, spec); })
           .and_then([&] { return settle_program(request, configuration, host, run); });
   if (!settled) return tl::unexpected(settled.error());

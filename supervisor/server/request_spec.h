@@ -8,22 +8,26 @@
 #include "supervisor/languages/job.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/run_record.h"
+#include "supervisor/server/host_files.h"
 #include "supervisor/server/problem.h"
 #include "supervisor/server/run_request.h"
+#include "supervisor/server/service_policies.h"
 
 namespace wardcase::supervisor {
 
 // What a request asks for, settled as the command line settles its flags: by the
-// configuration of this host, its policies and their maxima. The configuration is read anew
-// for each, so that a change of it holds from the next request on.
+// configuration of this host, its policies and their maxima.
 struct RequestedRun {
   Job job;
   std::optional<RunRecord> refusal;  // nothing can be run, and this is its record
 };
 [[nodiscard]] tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
-                                                                 const Host& host);
+                                                                 const ServicePolicies& policies,
+                                                                 const Host& host,
+                                                                 const HandedFiles& handed = {});
 
 // The limits of a request that asks for none, with their maxima.
-[[nodiscard]] tl::expected<policies::Limits, Problem> limits_of_service(const Host& host);
+[[nodiscard]] tl::expected<policies::Limits, Problem> limits_of_service(
+    const ServicePolicies& policies, const Host& host);
 
 }  // namespace wardcase::supervisor

@@ -80,13 +80,14 @@ void RunHandlers::begin(const ApiCall& call) {
   if (!asked) return call.refuse(asked.error());
   RunTerms terms;
   terms.owner = call.caller.name;
+  terms.most = quotas_.most_of(call.caller);
   terms.form = asked->form;
   terms.deadline = asked->deadline;
   terms.trace = trace_id(call.request);
   terms.key = *std::move(key);
   const bool is_async = prefers_async(call.request);
   terms.is_detached = asked->is_detached || is_async;
-  const auto run = make_run(*asked, call.request.body, std::move(terms));
+  const auto run = make_run(*asked, call, std::move(terms));
   if (!run) return call.refuse(run.error());
   if (is_async) {
     (*run)->detach();
@@ -100,10 +101,10 @@ void RunHandlers::begin(const ApiCall& call) {
 
 // Under a key that was used before it is the run that was asked for then; but not one that never
 // began, or was stopped because its client was gone, who now comes again.
-tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
-                                                       std::string_view body, RunTerms terms) {
+tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked, const ApiCall& call,
+                                                       RunTerms terms) {
   if (!terms.key.empty()) {
-    terms.fingerprint = sha256(body);
+    terms.fingerprint = sha256(call.request.body);
     KnownRun* known = registry_.find_key(terms.key, terms.owner);
     if (known != nullptr && (known->is_abandoned() || known->failure())) known = nullptr;
     if (known != nullptr && known->terms().fingerprint == terms.fingerprint) return known;
@@ -112,7 +113,8 @@ tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
           422, "key_reused", "Idempotency-Key: another request was sent under this key before"});
     }
   }
-  auto settled = settle_request(asked, host_);
+  auto settled = settle_request(asked, configuration_.policies(), host_,
+                                {call.exchange.descriptors(), call.exchange.peer().uid});
   if (!settled) return tl::unexpected(std::move(settled).error());
   terms.policy = settled->job.spec.policy;
   terms.network = policies::network_name(settled->job.spec.network);
@@ -126,13 +128,21 @@ tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
                                       policies::format_size(*most) + " for all runs; ask for less",
                                   "limits.memory_bytes"});
   }
-  const auto run = registry_.begin(std::move(settled->job), held_bytes(asked), std::move(terms));
+  if (auto refused = quotas_.may_run(call.caller, memory)) {
+    return tl::unexpected(*std::move(refused));
+  }
+  const std::uint64_t bytes = held_bytes(asked);
+  const auto own_most = terms.most;
+  const auto run = registry_.begin(std::move(settled->job), bytes, std::move(terms));
   if (run) return *run;
   if (run.error() == RunRegistry::Refusal::not_stored) {
     return tl::unexpected(Problem{503, "not_stored",
                                   "the disk of the service is full: what becomes of a run that "
                                   "nobody waits for could be forgotten",
                                   "", kRestartSeconds});
+  }
+  if (!queue_.has_own_room(call.caller.name, own_most, bytes)) {
+    return tl::unexpected(quotas_.too_many_waiting(call.caller));
   }
   return tl::unexpected(
       Problem{429, "queue_full", "too many runs wait already", "", kRetrySeconds});

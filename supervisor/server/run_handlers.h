@@ -7,16 +7,23 @@
 
 #include "supervisor/run/host.h"
 #include "supervisor/server/api_call.h"
+#include "supervisor/server/quotas.h"
 #include "supervisor/server/run_registry.h"
 #include "supervisor/server/run_request.h"
+#include "supervisor/server/service_configuration.h"
 
 namespace wardcase::supervisor {
 
 // /v1/runs and what is below it.
 class RunHandlers {
  public:
-  RunHandlers(const Host& host, RunRegistry& registry, RunQueue& queue)
-      : host_(host), registry_(registry), queue_(queue) {}
+  RunHandlers(const Host& host, const ServiceConfiguration& configuration, Quotas& quotas,
+              RunRegistry& registry, RunQueue& queue)
+      : host_(host),
+        configuration_(configuration),
+        quotas_(quotas),
+        registry_(registry),
+        queue_(queue) {}
 
   void begin(const ApiCall& call);
   void list(const ApiCall& call) const;
@@ -28,10 +35,12 @@ class RunHandlers {
 
  private:
   [[nodiscard]] tl::expected<KnownRun*, Problem> make_run(const RunRequest& asked,
-                                                          std::string_view body, RunTerms terms);
+                                                          const ApiCall& call, RunTerms terms);
   [[nodiscard]] KnownRun* find(const ApiCall& call) const;
 
   const Host& host_;
+  const ServiceConfiguration& configuration_;
+  Quotas& quotas_;
   RunRegistry& registry_;
   RunQueue& queue_;
   bool is_draining_ = false;

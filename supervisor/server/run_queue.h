@@ -57,22 +57,32 @@ class QueueObserver {
 
 // As many runs at a time as were allowed, and as were promised no more memory than there is;
 // others wait. Whose turn it is goes round among those who asked: the first run of one does not
-// wait for the thousand of another.
+// wait for the thousand of another. One who has as many as he may have waits for those to end, and
+// holds up nobody else.
 class RunQueue {
  public:
   struct Most {
     std::size_t running = 2;
     std::size_t waiting = 1024;
     std::uint64_t waiting_bytes = 256 << 20;  // of what waits
+    std::uint64_t owners_bytes = 128 << 20;   // of that what is of one owner
     std::optional<std::uint64_t> memory;      // promised to those that run, in all
   };
   using Ticket = std::uint64_t;  // 0 is none
+
+  // What one owner may have of each.
+  struct OwnersMost {
+    std::optional<std::uint64_t> running = std::nullopt;
+    std::optional<std::uint64_t> waiting = std::nullopt;
+    std::optional<std::uint64_t> memory = std::nullopt;
+  };
 
   struct Asked {
     Job job;
     std::string owner;                    // a caller's name
     std::uint64_t bytes = 0;              // what the request holds while it waits
     std::optional<std::uint64_t> memory;  // what it is promised; nullopt: as much as there is
+    OwnersMost most = {};
   };
 
   RunQueue(EventLoop& loop, Most most, StartRun start);
@@ -82,6 +92,9 @@ class RunQueue {
 
   // `observer` outlives the run. nullopt: the queue is full.
   [[nodiscard]] std::optional<Ticket> submit(Asked asked, QueueObserver& observer);
+  // Whether a refusal would not be the owner's own fault, who has too much waiting.
+  [[nodiscard]] bool has_own_room(const std::string& owner, const OwnersMost& most,
+                                  std::uint64_t bytes) const;
   // One that runs is stopped. True: it waited, and never begins; its observer hears no more.
   bool stop(Ticket ticket, int signal);
   void set_paused(Ticket ticket, bool is_paused);
@@ -95,6 +108,9 @@ class RunQueue {
   [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
   // Called whenever one of the two has changed.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
+  // Called with each run that has ended, and whose it was.
+  using Ended = std::function<void(const std::string& owner, const RunRecord& record)>;
+  void on_end(Ended ended) { ended_ = std::move(ended); }
 
  private:
   struct Waiting {
@@ -103,13 +119,24 @@ class RunQueue {
     QueueObserver* observer;
     Clock::time_point since;
   };
+  struct Owner {
+    std::deque<Waiting> line;
+    std::uint64_t waiting_bytes = 0;
+    std::size_t running = 0;
+    std::uint64_t promised = 0;
+  };
   class Running;
+  using Turns = std::deque<std::string>;
 
   [[nodiscard]] std::uint64_t promise_of(const Asked& asked) const;
   [[nodiscard]] bool has_room_for(const Asked& asked) const;
-  [[nodiscard]] Waiting take_next();
+  [[nodiscard]] bool may_begin(const Asked& asked) const;
+  [[nodiscard]] bool has_to_wait(const Asked& asked) const;
+  [[nodiscard]] Turns::const_iterator next_turn() const;
+  [[nodiscard]] Waiting take(Turns::const_iterator turn);
+  void forget_idle(const std::string& owner);
   void start_more();
-  void on_ended(Ticket ticket);
+  void on_ended(Ticket ticket, const RunRecord& record);
 
   EventLoop& loop_;
   Most most_;
@@ -118,10 +145,11 @@ class RunQueue {
   std::uint64_t waiting_bytes_ = 0;
   std::size_t waiting_count_ = 0;
   std::uint64_t promised_ = 0;
-  std::deque<std::string> turns_;  // of those who have something waiting
-  std::map<std::string, std::deque<Waiting>> waiting_;
+  Turns turns_;  // of those who have something waiting
+  std::map<std::string, Owner> owners_;
   std::map<Ticket, std::unique_ptr<Running>> running_;
   std::function<void()> changed_ = [] {};
+  Ended ended_ = [](const std::string&, const RunRecord&) {};
 };
 
 // Real runs on this host.

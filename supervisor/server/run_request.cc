@@ -12,6 +12,7 @@
 #include "supervisor/run/json_text.h"
 #include "supervisor/run/record_parts.h"
 #include "supervisor/server/json_members.h"
+#include "supervisor/server/request_binds.h"
 #include "supervisor/server/request_field.h"
 
 namespace wardcase::supervisor {
@@ -116,14 +117,17 @@ Read read_environment(const json::value& value, RunRequest& request) {
   return check_sizes("env", request.environment, kMostVariables);
 }
 
-Read read_file_content(const std::string& field, const json::value& value, std::string& content) {
-  if (!value.is_object()) return read_text(field, value, content);
+Read read_file_content(const std::string& field, const json::value& value, RunRequest::File& file) {
+  if (!value.is_object()) return read_text(field, value, file.content);
   const json::object& object = value.get_object();
+  if (const json::value* fd = object.if_contains("fd"); fd != nullptr && object.size() == 1) {
+    return read_descriptor(field + ".fd", *fd, file.descriptor);
+  }
   const json::value* bytes = object.if_contains("base64");
   if (bytes == nullptr || object.size() != 1) {
-    return invalid(field, R"(write a string, or {"base64": "..."})");
+    return invalid(field, R"(write a string, {"base64": "..."} or {"fd": 0})");
   }
-  return read_bytes(field + ".base64", *bytes, content);
+  return read_bytes(field + ".base64", *bytes, file.content);
 }
 
 Read read_files(const json::value& value, RunRequest& request) {
@@ -142,7 +146,7 @@ Read read_files(const json::value& value, RunRequest& request) {
                        shown(file.name) + " and " + shown(other.name) + " can't both be there");
       }
     }
-    if (auto read = read_file_content("files." + file.name, each, file.content); !read) return read;
+    if (auto read = read_file_content("files." + file.name, each, file); !read) return read;
     request.files.push_back(std::move(file));
   }
   return {};
@@ -200,6 +204,7 @@ constexpr Field kFields[] = {
      [](const auto& v, auto& r) { return read_bytes("stdin_base64", v, r.input.emplace()); }},
     {"env", read_environment},
     {"files", read_files},
+    {"binds", read_binds},
     {"cwd", read_cwd},
     {"policy", read_policy},
     {"limits", [](const auto& v, auto& r) { return read_limits(v, r.limits); }},
@@ -237,9 +242,10 @@ constexpr std::string_view kHostPaths[] = {"mounts",      "mount",     "volume",
 
 tl::unexpected<Problem> unknown(std::string_view name) {
   if (std::ranges::find(kHostPaths, name) != std::end(kHostPaths)) {
-    return refuse(
-        "host_path", std::string(name),
-        "a request can't name a path of the host; send what is in it, with files or stdin");
+    return refuse("host_path", std::string(name),
+                  "is not known here; name what the policy lets you see of the host in binds, or "
+                  "send what is "
+                  "in it, with files or stdin");
   }
   std::vector<std::string_view> known;
   for (const Field& field : kFields) known.push_back(field.name);
@@ -293,6 +299,9 @@ std::uint64_t held_bytes(const RunRequest& request) {
   }
   for (const RunRequest::File& file : request.files) {
     held += file.name.size() + kWord + in_memory(file.content.size());
+  }
+  for (const RunRequest::Bind& bind : request.binds) {
+    held += bind.path.size() + bind.target.size() + kPage;
   }
   if (request.code) held += in_memory(request.code->size());
   if (request.input) held += in_memory(request.input->size());

@@ -23,6 +23,14 @@ struct RunRequest {
   struct File {
     std::string name;  // below /box, as "data/a.csv"
     std::string content;
+    std::optional<std::size_t> descriptor = std::nullopt;  // in place of the content
+  };
+  // Something of the host.
+  struct Bind {
+    std::string path;  // or, where it is "":
+    std::optional<std::size_t> descriptor;
+    std::string target;
+    policies::MountMode mode = policies::MountMode::read_only;
   };
   // null in it: no limit.
   using Limit = std::optional<std::optional<std::uint64_t>>;
@@ -35,6 +43,7 @@ struct RunRequest {
   std::optional<std::string> input;
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::vector<File> files;
+  std::vector<Bind> binds;
   std::string cwd = "/box";
   std::optional<std::string> policy;
   Limits limits;

@@ -16,11 +16,13 @@
 #include "supervisor/run/host.h"
 #include "supervisor/server/api.h"
 #include "supervisor/server/listener.h"
+#include "supervisor/server/quotas.h"
 #include "supervisor/server/readiness.h"
 #include "supervisor/server/run_queue.h"
 #include "supervisor/server/run_registry.h"
 #include "supervisor/server/serve_options.h"
 #include "supervisor/server/server.h"
+#include "supervisor/server/service_configuration.h"
 #include "supervisor/server/service_manager.h"
 #include "supervisor/server/telemetry.h"
 
@@ -44,12 +46,13 @@ void raise_open_files() {
   (void)::setrlimit(RLIMIT_NOFILE, &files);  // with fewer, clients wait
 }
 
-sys::Result<std::vector<Listener>> open_listeners(const std::optional<std::string>& asked) {
+sys::Result<std::vector<Listener>> open_listeners(const std::optional<std::string>& asked,
+                                                  Reach reach) {
   std::vector<Listener> listeners;
   auto handed = take_handed_sockets();
   if (!handed) return tl::unexpected(std::move(handed).error());
   for (sys::UniqueFd& socket : *handed) {
-    auto listener = Listener::adopt(std::move(socket));
+    auto listener = Listener::adopt(std::move(socket), reach);
     if (!listener) return tl::unexpected(std::move(listener).error());
     listeners.push_back(*std::move(listener));
   }
@@ -60,7 +63,7 @@ sys::Result<std::vector<Listener>> open_listeners(const std::optional<std::strin
     if (!directory) return tl::unexpected(std::move(directory).error());
     address = "unix:" + *directory + "/api.sock";
   }
-  auto listener = Listener::open(address);
+  auto listener = Listener::open(address, reach);
   if (!listener) return tl::unexpected(std::move(listener).error());
   listeners.push_back(*std::move(listener));
   return listeners;
@@ -80,14 +83,16 @@ void settle_control_groups(Host& host, ServiceLog& log) {
 // The service and who hears of its state, on one loop.
 class Service {
  public:
-  Service(EventLoop& loop, Host& host, const ServeOptions& options, std::vector<Listener> listeners,
-          Telemetry& telemetry)
+  Service(EventLoop& loop, Host& host, const ServeOptions& options,
+          ServiceConfiguration configuration, std::vector<Listener> listeners, Telemetry& telemetry)
       : loop_(loop),
         telemetry_(telemetry),
+        configuration_(std::move(configuration)),
+        quotas_(configuration_.quotas()),
         queue_(loop, options.queue, runs_on(loop, host)),
-        readiness_(loop, host, runs_on(loop, host)),
+        readiness_(loop, host, configuration_, runs_on(loop, host)),
         registry_(loop, queue_, options.registry),
-        api_(loop, host, registry_, queue_, readiness_, telemetry_),
+        api_(loop, host, configuration_, quotas_, registry_, queue_, readiness_, telemetry_),
         server_(loop, options.server, std::move(listeners), api_, queue_) {}
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -100,13 +105,16 @@ class Service {
 
  private:
   void keep_runs();
-  void on_signal(int signal);
+  void on_signal(const Signals::Signal& signal);
+  void reload();
   void feed_watchdog(std::chrono::microseconds interval);
   void tell_status_soon();
   void tell_status();
 
   EventLoop& loop_;
   Telemetry& telemetry_;
+  ServiceConfiguration configuration_;
+  Quotas quotas_;
   RunQueue queue_;
   Readiness readiness_;
   RunRegistry registry_;
@@ -123,7 +131,7 @@ AskedProgram program_of(const KnownRun& run) {
 
 sys::Status Service::run() {
   Signals signals(loop_);
-  auto opened = signals.open([this](int signal) { on_signal(signal); });
+  auto opened = signals.open_told([this](const Signals::Signal& signal) { on_signal(signal); });
   if (!opened) return opened;
   queue_.on_change([this] {
     tell_status_soon();
@@ -132,6 +140,9 @@ sys::Status Service::run() {
   telemetry_.take_gauges([this] {
     return Metrics::Gauges{queue_.running(), queue_.waiting(), server_.connections(),
                            readiness_.why_not().empty()};
+  });
+  queue_.on_end([this](const std::string& owner, const RunRecord& record) {
+    quotas_.spend(owner, record.cpu.value_or(std::chrono::microseconds(0)));
   });
   registry_.on_record([this](const KnownRun& run, const RunRecord& record) {
     telemetry_.on_record(program_of(run), record);
@@ -164,15 +175,30 @@ void Service::keep_runs() {
                         (is_taken ? "another one keeps its own there" : store.error().message()));
 }
 
-void Service::on_signal(int signal) {
-  if (signal == SIGCONT || signal == SIGWINCH) return;
-  if (signal == SIGTSTP) return stop_ourselves();
+void Service::on_signal(const Signals::Signal& signal) {
+  if (signal.number == SIGCONT || signal.number == SIGWINCH) return;
+  if (signal.number == SIGTSTP) return stop_ourselves();
+  // That of a terminal which has gone ends us, as it does all that runs in it.
+  if (signal.number == SIGHUP && !signal.is_of_kernel) return reload();
   tell_manager("STOPPING=1");
   server_.drain(SIGTERM, [this] {
     // Who asks again now gets what he asked for; what is ours still has to be removed.
     for (const int late : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) (void)::signal(late, SIG_IGN);
     loop_.stop();
   });
+}
+
+void Service::reload() {
+  tell_reloading();
+  if (configuration_.reload()) {
+    quotas_.exchange(configuration_.quotas());
+    readiness_.doubt();
+    telemetry_.log().inform("the configuration was read anew");
+  } else {
+    telemetry_.log().warn("not reloaded, all is as it was: " + configuration_.warning());
+  }
+  tell_manager("READY=1");
+  tell_status();
 }
 
 // From the loop itself: one that no longer turns is to be noticed.
@@ -191,26 +217,45 @@ void Service::tell_status() {
                      std::to_string(queue_.waiting()) + " waiting, " +
                      std::to_string(server_.connections()) + " connected";
   if (!readiness_.why_not().empty()) line += "; not ready: " + printable(readiness_.why_not());
+  const std::string& warning = configuration_.warning();
+  if (!warning.empty()) line += "; not read: " + printable(warning);
   tell_manager(line);
+}
+
+// That of an option, else the manager's, else the configuration's.
+std::optional<std::string> find_tokens(const ServeOptions& options,
+                                       const policies::ServiceSettings& settings) {
+  const bool is_configured = settings.tokens && options.tokens == settings.tokens->value;
+  if (options.tokens && !is_configured) return options.tokens;
+  auto credential = find_credential("tokens");
+  return credential ? credential : options.tokens;
 }
 
 }  // namespace
 
 int serve(std::span<const std::string> words) {
   Host host({}, enter_user_scope, make_user_pool);
-  const auto options = parse_serve_options(words, host.cpus().size());
+  auto policies = ServicePolicies::read();
+  if (!policies) return fail(policies.error());
+  const policies::ServiceSettings& settings = policies->standard().policy.service;
+  const auto options = parse_serve_options(words, settings, host.cpus().size());
   if (!options) return fail(options.error());
+  const auto tokens = find_tokens(*options, settings);
+  auto configuration = ServiceConfiguration::read(*std::move(policies), tokens);
+  if (!configuration) return fail(configuration.error());
   raise_open_files();
-  auto listeners = open_listeners(options->listen);
+  auto listeners = open_listeners(options->listen, tokens ? Reach::anywhere : Reach::this_host);
   if (!listeners) return fail(listeners.error());
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error());
   Telemetry telemetry;
+  if (!configuration->warning().empty()) telemetry.log().warn(configuration->warning());
   settle_control_groups(host, telemetry.log());
   for (const Listener& listener : *listeners) {
     telemetry.log().inform("listening on " + listener.address(), {{"address", listener.address()}});
   }
-  Service service(*loop, host, *options, *std::move(listeners), telemetry);
+  Service service(*loop, host, *options, *std::move(configuration), *std::move(listeners),
+                  telemetry);
   const auto served = service.run();
   return served ? 0 : fail(served.error());
 }

@@ -4,29 +4,67 @@
 
 #include <utility>
 
-#include "policies/units.h"
 #include "supervisor/cli/serve_command.h"
 
 namespace wardcase::supervisor {
 
 namespace {
 
+using policies::ServerOption;
+
 constexpr std::size_t kRunsOfACpu = 2;
 
-// Reads the option's value, where it was given, by `parse` into `place`.
-template <typename T, typename Parse>
-sys::Status take(const CommandLine& line, const std::string& name, Parse parse, T& place) {
-  const std::string* text = line.last(name);
-  if (text == nullptr) return {};
-  auto value = parse(*text);
-  if (!value) return tl::unexpected(sys::Error(value.error()).while_doing("--" + name));
-  place = static_cast<T>(*value);
+void take_text(const CommandLine& line, const std::string& flag,
+               const policies::Maybe<std::string>& setting, std::optional<std::string>& place) {
+  if (setting) place = setting->value;
+  if (const std::string* text = line.last(flag)) place = *text;
+}
+
+// What the options say in place of the files.
+sys::Status take_flags(const CommandLine& line, policies::ServiceSettings& settings) {
+  for (const policies::ServerRow& row : policies::server_table()) {
+    const std::string flag(row.flag);
+    const std::string* text = line.last(flag);
+    if (text == nullptr) continue;
+    const auto value = policies::parse_amount(row.unit, *text);
+    if (!value) return tl::unexpected(sys::Error(value.error()).while_doing("--" + flag));
+    settings.options[static_cast<std::size_t>(row.id)] = {*value, "--" + flag};
+  }
   return {};
+}
+
+ServeOptions apply(const policies::ServiceSettings& settings, std::size_t cpus) {
+  ServeOptions options;
+  ConnectionRules& client = options.server.connection;
+  options.queue.running = kRunsOfACpu * cpus;
+  const auto take = [&]<typename T>(ServerOption id, T& place) {
+    if (const auto& value = settings.option(id)) place = static_cast<T>(value->value);
+  };
+  const auto take_time = [&](ServerOption id, std::chrono::milliseconds& place) {
+    if (const auto& value = settings.option(id)) place = std::chrono::milliseconds(value->value);
+  };
+  take(ServerOption::max_running, options.queue.running);
+  take(ServerOption::queue_max, options.queue.waiting);
+  if (const auto& total = settings.option(ServerOption::memory_total)) {
+    options.queue.memory = total->value;
+  }
+  take(ServerOption::keep_runs, options.registry.kept);
+  take_time(ServerOption::keep_time, options.registry.age);
+  take(ServerOption::max_connections, options.server.connections);
+  take(ServerOption::max_body, client.most.body_bytes);
+  take(ServerOption::max_held, options.server.held);
+  take_time(ServerOption::header_timeout, client.header);
+  take_time(ServerOption::body_timeout, client.body);
+  take_time(ServerOption::idle_timeout, client.idle);
+  take_time(ServerOption::send_timeout, client.stalled);
+  take_time(ServerOption::drain_timeout, options.server.drain);
+  return options;
 }
 
 }  // namespace
 
 sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words,
+                                              const policies::ServiceSettings& settings,
                                               std::size_t cpus) {
   auto line = CommandLine::parse(serve_option_table(), words);
   if (!line) return tl::unexpected(std::move(line).error());
@@ -34,34 +72,11 @@ sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words
     return tl::unexpected(
         sys::plain_error("takes no arguments, not '" + line->operands().front() + "'"));
   }
-  ServeOptions options;
-  if (const std::string* address = line->last("listen")) options.listen = *address;
-  ConnectionRules& client = options.server.connection;
-  options.queue.running = kRunsOfACpu * cpus;
-  using policies::parse_count;
-  using policies::parse_duration;
-  const auto taken =
-      take(*line, "max-runs", parse_count, options.queue.running)
-          .and_then([&] { return take(*line, "max-queue", parse_count, options.queue.waiting); })
-          .and_then([&] {
-            return take(*line, "memory-total", policies::parse_size, options.queue.memory);
-          })
-          .and_then([&] { return take(*line, "keep-runs", parse_count, options.registry.kept); })
-          .and_then([&] { return take(*line, "keep-time", parse_duration, options.registry.age); })
-          .and_then([&] {
-            return take(*line, "max-connections", parse_count, options.server.connections);
-          })
-          .and_then(
-              [&] { return take(*line, "max-body", policies::parse_size, client.most.body_bytes); })
-          .and_then(
-              [&] { return take(*line, "max-held", policies::parse_size, options.server.held); })
-          .and_then([&] { return take(*line, "header-timeout", parse_duration, client.header); })
-          .and_then([&] { return take(*line, "body-timeout", parse_duration, client.body); })
-          .and_then([&] { return take(*line, "idle-timeout", parse_duration, client.idle); })
-          .and_then([&] { return take(*line, "send-timeout", parse_duration, client.stalled); })
-          .and_then(
-              [&] { return take(*line, "drain-timeout", parse_duration, options.server.drain); });
-  if (!taken) return tl::unexpected(taken.error());
+  auto asked = policies::lay_over(policies::built_in_service(), settings);
+  if (auto taken = take_flags(*line, asked); !taken) return tl::unexpected(taken.error());
+  ServeOptions options = apply(asked, cpus);
+  take_text(*line, "listen", asked.listen, options.listen);
+  take_text(*line, "tokens", asked.tokens, options.tokens);
   return options;
 }
 

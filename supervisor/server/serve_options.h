@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "policies/service_settings.h"
 #include "sandbox/sys/error.h"
 #include "supervisor/server/run_queue.h"
 #include "supervisor/server/run_registry.h"
@@ -13,16 +14,18 @@
 
 namespace wardcase::supervisor {
 
-// What `wardcase serve` was asked for.
+// What `wardcase serve` was asked for, by its options or by [server] of the configuration.
 struct ServeOptions {
   std::optional<std::string> listen;
+  std::optional<std::string> tokens;  // a file
   Server::Rules server;
   RunQueue::Most queue;
   RunRegistry::Most registry;
 };
 
 // `cpus`: what this process may run on.
-[[nodiscard]] sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words,
-                                                            std::size_t cpus);
+[[nodiscard]] sys::Result<ServeOptions> parse_serve_options(
+    std::span<const std::string> words, const policies::ServiceSettings& settings,
+    std::size_t cpus);
 
 }  // namespace wardcase::supervisor

@@ -85,6 +85,11 @@ void Server::pause_accepting() {
   });
 }
 
+// Of who may not come in nothing more is held.
+std::optional<HttpResponse> Server::on_head(const Connection& connection, const HttpRequest& head) {
+  return api_.refuse(head, connection.peer());
+}
+
 void Server::on_request(Connection& connection, HttpRequest request) {
   if (is_draining_) connection.finish_after_answer();
   api_.handle(request, connection);

@@ -47,6 +47,8 @@ class Server : private ConnectionOwner {
   [[nodiscard]] std::size_t connections() const { return clients_.size(); }
 
  private:
+  [[nodiscard]] std::optional<HttpResponse> on_head(const Connection& connection,
+                                                    const HttpRequest& head) override;
   void on_request(Connection& connection, HttpRequest request) override;
   void on_growth() override;
   void on_answer() override;

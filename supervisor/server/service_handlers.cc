@@ -34,7 +34,11 @@ void ServiceHandlers::ready(const ApiCall& call) const {
   if (is_draining_) reasons.emplace_back(to_json_text(draining().detail));
   if (!readiness_.why_not().empty()) reasons.emplace_back(to_json_text(readiness_.why_not()));
   if (reasons.empty()) {
-    return call.exchange.answer(json_response(json::object{{"status", "ready"}}));
+    json::object body = {{"status", "ready"}};
+    if (const std::string& warning = readiness_.warning(); !warning.empty()) {
+      body["warnings"] = json::array{to_json_text(warning)};
+    }
+    return call.exchange.answer(json_response(body));
   }
   HttpResponse response = to_response(
       Problem{503, is_draining_ ? "draining" : "not_ready", "see reasons", "", kRestartSeconds});

@@ -113,9 +113,9 @@ TEST_P(ServeEnd, WrongAddressesAreRefusedWithTheReason) {
   const ScratchDirectory directory(caller());
   const std::string file = directory.write("file", "");
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"tcp:0.0.0.0:0", "asks for no tokens"},
-      {"tcp:[::]:0", "asks for no tokens"},
-      {"tcp:192.0.2.1:80", "asks for no tokens"},
+      {"tcp:0.0.0.0:0", "give --tokens"},
+      {"tcp:[::]:0", "give --tokens"},
+      {"tcp:192.0.2.1:80", "give --tokens"},
       {"tcp:example.org:80", "is no address"},
       {"tcp:127.0.0.1", "write tcp:HOST:PORT"},
       {"tcp:127.0.0.1:65536", "write tcp:HOST:PORT"},

@@ -51,7 +51,7 @@ for status in $statuses; do
 done
 
 # Rows of the reader's tables begin with {"KEY", those of the limits have .key = "KEY".
-keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc policies/install_keys.cc
+keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc policies/install_keys.cc policies/host_root_keys.cc
   sed -n -E 's/^     \.key = "([a-z_]+)",/\1/p' policies/limits.cc)
 (($(wc -w <<<"$keys") > 30)) || complain 'policies/policy_reader.cc: found too few keys'
 for key in $keys; do

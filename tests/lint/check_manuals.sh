@@ -29,7 +29,7 @@ for page in "$pages"/*; do
 done
 
 # Rows of the reader's tables begin with {"KEY", those of the limits have .key = "KEY".
-keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc policies/install_keys.cc
+keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/policy_reader.cc policies/install_keys.cc policies/host_root_keys.cc
   sed -n -E 's/^     \.key = "([a-z_]+)",/\1/p' policies/limits.cc)
 (($(wc -w <<<"$keys") > 30)) || complain 'policies/policy_reader.cc: found too few keys'
 told_in() { # PAGE: all that it sets as a key or has a section for
@@ -47,8 +47,12 @@ compare() { # PAGE KEYS...
     grep -q -x -F -e "$key" <(printf '%s\n' "$@") || complain "$page tells of the key $key, which there is not"
   done < <(sed -n -E 's/^\.It Ic //p' "$page" | sed -E 's/ (No|Ta) .*//' | grep -o -E '[a-z_]+')
 }
-mapfile -t policy_keys <<<"$keys"
-mapfile -t configuration_keys < <(grep -v -x -E 'name|description|extends' <<<"$keys")
+# What is a configuration's alone.
+service_keys=$(sed -n -E 's/^    \{"([a-z_]+)",.*/\1/p' policies/service_keys.cc
+  sed -n -E 's/^    \{(ServerOption|QuotaKey)::[a-z_]+, "([a-z_]+)".*/\2/p' policies/service_settings.cc)
+(($(wc -w <<<"$service_keys") > 20)) || complain 'policies/service_keys.cc: found too few keys'
+mapfile -t policy_keys < <(grep -v -x -E 'server|access|quota' <<<"$keys")
+mapfile -t configuration_keys < <(grep -v -x -E 'name|description|extends' <<<"$keys" && echo "$service_keys")
 compare "$pages/wardcase-policy.5" "${policy_keys[@]}"
 compare "$pages/wardcase.toml.5" "${configuration_keys[@]}"
 

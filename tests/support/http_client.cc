@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <ostream>
 
 #include "sandbox/sys/retry.h"
@@ -68,6 +69,23 @@ bool HttpClient::send(std::string_view text) const {
     text.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
+}
+
+bool HttpClient::send_with(std::string_view text, std::span<const int> descriptors) const {
+  std::vector<char> control(CMSG_SPACE(descriptors.size_bytes()));
+  std::string first(text.substr(0, 1));
+  iovec place = {first.data(), first.size()};
+  msghdr message = {};
+  message.msg_iov = &place;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  return ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) == 1 && send(text.substr(1));
 }
 
 bool HttpClient::read_some(std::chrono::milliseconds patience) {

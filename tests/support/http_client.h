@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,8 @@ class HttpClient {
   [[nodiscard]] bool is_connected() const { return socket_.is_open(); }
   // False: the server has hung up.
   bool send(std::string_view text) const;
+  // With descriptors beside the first byte.
+  bool send_with(std::string_view text, std::span<const int> descriptors) const;
   // The next answer, or what came of it.
   [[nodiscard]] HttpAnswer receive(std::chrono::milliseconds patience = kPatience);
   // That of HEAD has a length, and no body.

@@ -2,6 +2,11 @@
 // Copyright The wardcase authors
 #include "tests/support/serving.h"
 
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -48,6 +53,24 @@ HttpClient Service::client() const {
   return client;
 }
 
+// The kernel tells who connects, as he is at that moment.
+HttpClient Service::client_as(uid_t uid, const std::vector<gid_t>& groups) const {
+  constexpr gid_t kNoGroup = 65534;
+  EXPECT_EQ(::chmod(directory_->path().c_str(), 0755), 0);
+  EXPECT_EQ(::chmod(socket_.c_str(), 0666), 0);
+  std::vector<gid_t> before(static_cast<std::size_t>(::getgroups(0, nullptr)));
+  EXPECT_EQ(::getgroups(static_cast<int>(before.size()), before.data()), before.size());
+  EXPECT_EQ(::syscall(SYS_setgroups, groups.size(), groups.data()), 0);
+  EXPECT_EQ(::syscall(SYS_setresgid, -1, kNoGroup, -1), 0);
+  EXPECT_EQ(::syscall(SYS_setresuid, -1, uid, -1), 0);
+  HttpClient client = HttpClient::to_unix(socket_);
+  EXPECT_EQ(::syscall(SYS_setresuid, -1, 0, -1), 0);
+  EXPECT_EQ(::syscall(SYS_setresgid, -1, 0, -1), 0);
+  EXPECT_EQ(::syscall(SYS_setgroups, before.size(), before.data()), 0);
+  EXPECT_TRUE(client.is_connected());
+  return client;
+}
+
 Record Service::run(std::string_view body) const {
   const HttpAnswer answer = client().post("/v1/runs", body);
   EXPECT_EQ(answer.status, 200) << answer << "\n" << body;
@@ -61,6 +84,12 @@ std::uint16_t Service::port() {
   const std::size_t at = said.find(kBefore);
   EXPECT_NE(at, std::string::npos) << said;
   return static_cast<std::uint16_t>(std::atoi(said.c_str() + at + kBefore.size()));
+}
+
+void OwnConfiguration::write_file(const std::string& name, const std::string& text) const {
+  std::filesystem::create_directories(
+      std::filesystem::path(directory_.path() / "wardcase" / name).parent_path());
+  (void)directory_.write("wardcase/" + name, "schema = 1\n" + text);
 }
 
 Service::~Service() {

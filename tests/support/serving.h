@@ -24,6 +24,8 @@ class Service {
   ~Service();
 
   [[nodiscard]] HttpClient client() const;
+  // Of another account of this host, which is in these groups besides its own (65534); for root.
+  [[nodiscard]] HttpClient client_as(uid_t uid, const std::vector<gid_t>& groups = {}) const;
   // A POST to /v1/runs that is answered with a record, by a client of its own.
   [[nodiscard]] Record run(std::string_view body) const;
   [[nodiscard]] const std::string& socket() const { return socket_; }
@@ -38,6 +40,24 @@ class Service {
   std::string socket_;
   Running process_;
   bool is_over_ = false;
+};
+
+// A configuration of a test's own, for a service.
+class OwnConfiguration {
+ public:
+  explicit OwnConfiguration(Caller caller) : directory_(caller) {}
+  // wardcase.toml without its schema.
+  void write(const std::string& text) const { write_file("wardcase.toml", text); }
+  void write_file(const std::string& name, const std::string& text) const;
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (directory_.path() / "wardcase" / name).string();
+  }
+  [[nodiscard]] std::string variable() const {
+    return "XDG_CONFIG_HOME=" + directory_.path().string();
+  }
+
+ private:
+  ScratchDirectory directory_;
 };
 
 class Serving : public WithCaller {

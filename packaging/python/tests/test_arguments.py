@@ -95,6 +95,12 @@ class Arguments(Case):
         with mock.patch.dict(os.environ, {"WARDCASE_HOST": "nowhere"}):
             self.refused("host", Client)
         self.refused("binary", Client, "unix:/none", binary="wardcase")
+        self.refused("token", Client, token="wct_x")
+        for token in ("", "a b", "a\r\nX: y", "\u00e9", 5):
+            with self.subTest(token=token):
+                self.refused("token", Client, "unix:/none", token=token)
+        with mock.patch.dict(os.environ, {"WARDCASE_TOKEN_FILE": "/nothing/here"}):
+            self.refused("token", Client, "unix:/none")
 
     def test_of_a_session(self):
         self.refused("stdin", Client().session, stdin="x")

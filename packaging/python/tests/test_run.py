@@ -3,12 +3,16 @@
 """What holds for runs by the command and by the service alike."""
 
 import base64
+import os
+import subprocess
+import tempfile
 import unittest
+from unittest import mock
 
 import wardcase
 from wardcase import Client, InvalidArgument, RequestRefused, errors
 
-from .support import ENDLESS, Case, Service
+from .support import COMMAND, ENDLESS, Case, Service
 
 # Of each status that a program can bring about: what to run, and the exit code of the command.
 WAYS_TO_END = [
@@ -184,6 +188,40 @@ class ByTheServiceOverTcp(Case):
             self.assertEqual(Client(service.address).run("print(1)").stdout, "1\n")
         finally:
             service.close()
+
+
+class ByAToken(Case):
+    """A service that knows its clients by tokens."""
+
+    def setUp(self):
+        super().setUp()
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        file = os.path.join(self.directory.name, "tokens")
+        words = [COMMAND, "token", "create", "--name", "test", "--file", file]
+        self.token = subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+        self.service = Service("tcp:127.0.0.1:0", "--tokens", file)
+        self.addCleanup(self.service.close)
+
+    def test_is_let_in_with_it_alone(self):
+        self.assertEqual(Client(self.service.address, token=self.token).run("print(1)").stdout, "1\n")
+        for token in (None, self.token + "x"):
+            with self.subTest(token=token), self.assertRaises(RequestRefused) as caught:
+                Client(self.service.address, token=token).run("print(1)")
+            self.assertEqual(caught.exception.code, "unauthorized")
+
+    def test_is_read_from_a_file(self):
+        path = os.path.join(self.directory.name, "own")
+        with open(path, "w") as file:
+            file.write(self.token + "\n")
+        with mock.patch.dict(os.environ, {"WARDCASE_TOKEN_FILE": path}):
+            client = Client(self.service.address)
+        self.assertEqual(client.run("print(2)").stdout, "2\n")
+        stream = client.stream("while True: pass")
+        stream.stop()
+        for _ in stream:
+            pass
+        self.assertEqual(stream.result.status, "stopped")
 
 
 class OfABusyService(Case):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import os
 import socket
 import urllib.parse
 from typing import Any, Dict, Iterator, Optional
@@ -30,11 +31,31 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
+def _checked(token: str) -> str:
+    # The sentence does not show it: it may end in a log.
+    if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidArgument("token", "is none; give what `wardcase token create` has printed")
+    return token
+
+
+def _token_of_file() -> Optional[str]:
+    path = os.environ.get("WARDCASE_TOKEN_FILE")
+    if not path:
+        return None
+    try:
+        with open(path, encoding="ascii") as file:
+            return _checked(file.read().strip())
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it holds no token"
+        raise InvalidArgument("token", f"WARDCASE_TOKEN_FILE {path!r} can't be read: {why}") from None
+
+
 class HttpDoor:
     """Reaches wardcase by its service: `unix:PATH` or `http://127.0.0.1:PORT`."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, token: Optional[str] = None) -> None:
         self.host = host
+        self._token = _checked(token) if token is not None else _token_of_file()
         self._path: Optional[str] = None
         if host.startswith("unix:"):
             self._path = host[len("unix:") :]
@@ -55,6 +76,10 @@ class HttpDoor:
         if self._path is not None:
             return _UnixConnection(self._path, _PATIENCE_SECONDS)
         return http.client.HTTPConnection(str(self._name), self._port, timeout=_PATIENCE_SECONDS)
+
+    def headers(self, more: Dict[str, str]) -> Dict[str, str]:
+        """Those of each request, which tell who asks, and `more`."""
+        return more if self._token is None else {"Authorization": f"Bearer {self._token}", **more}
 
     def start(self, program: Program) -> HttpRun:
         """Starts a run of a program."""
@@ -82,7 +107,7 @@ class HttpRun:
             raise
 
     def _ask(self, request: Dict[str, Any]) -> http.client.HTTPResponse:
-        headers = {"Accept": "application/x-ndjson", "Content-Type": "application/json"}
+        headers = self._door.headers({"Accept": "application/x-ndjson", "Content-Type": "application/json"})
         try:
             self._connection.request("POST", "/v1/runs", json.dumps(request).encode(), headers)
             # Its answer may close the connection, which the socket's own name outlives.
@@ -119,7 +144,7 @@ class HttpRun:
             return
         connection = self._door.connect()
         try:
-            connection.request("DELETE", self._place, headers={"Prefer": "respond-async"})
+            connection.request("DELETE", self._place, headers=self._door.headers({"Prefer": "respond-async"}))
             connection.getresponse().read()
         except (OSError, http.client.HTTPException):
             self.abandon()

@@ -45,17 +45,28 @@ class Client:
 
     With `host`, or WARDCASE_HOST in the environment (`unix:/PATH` or `http://127.0.0.1:PORT`), the
     service there runs them. Else the command `wardcase` does: `binary`, WARDCASE_BINARY, or the
-    first in PATH. `defaults` are arguments of `run` that hold where a call gives none.
+    first in PATH. `token` is what the service knows its clients by, where it wants one; without it
+    that is read from the file WARDCASE_TOKEN_FILE. `defaults` are arguments of `run` that hold where
+    a call gives none.
     """
 
-    def __init__(self, host: Optional[str] = None, *, binary: Optional[str] = None, **defaults: Any) -> None:
+    def __init__(
+        self,
+        host: Optional[str] = None,
+        *,
+        binary: Optional[str] = None,
+        token: Optional[str] = None,
+        **defaults: Any,
+    ) -> None:
         if host is None and binary is None:
             host = os.environ.get("WARDCASE_HOST") or None
         if host is not None and binary is not None:
             raise InvalidArgument("binary", "give host or binary, not both")
         if host is not None and not isinstance(host, str):
             raise InvalidArgument("host", f"is of type {type(host).__name__}; give a str")
-        self._door: Union[HttpDoor, CommandDoor] = CommandDoor(binary) if host is None else HttpDoor(host)
+        if host is None and token is not None:
+            raise InvalidArgument("token", "is for a service; give host, or set WARDCASE_HOST")
+        self._door: Union[HttpDoor, CommandDoor] = CommandDoor(binary) if host is None else HttpDoor(host, token)
         self._defaults = defaults
         # Told now, and not by the first run.
         self.program("")

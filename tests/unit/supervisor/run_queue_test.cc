@@ -56,8 +56,10 @@ class RunQueueTest : public testing::Test {
 
   std::optional<RunQueue::Ticket> submit(RunQueue& queue, const std::string& name,
                                          std::uint64_t bytes = 1, const std::string& owner = "",
-                                         std::optional<std::uint64_t> memory = 1) {
+                                         std::optional<std::uint64_t> memory = 1,
+                                         RunQueue::OwnersMost most = {}) {
     RunQueue::Asked asked;
+    asked.most = most;
     asked.job.spec.id = name;
     asked.bytes = bytes;
     asked.owner = owner;
@@ -128,6 +130,53 @@ TEST_F(RunQueueTest, RefusesWhatItHasNoRoomFor) {
   end("a");
   EXPECT_TRUE(submit(queue, "f", 6));
   EXPECT_EQ(started, (Names{"a", "b"}));
+}
+
+TEST_F(RunQueueTest, WhoHasAsManyAsHeMayHaveWaitsForThemAndHoldsUpNobody) {
+  RunQueue queue(loop, {.running = 3, .waiting = 3, .memory = {}}, starter());
+  const RunQueue::OwnersMost one = {.running = 1, .waiting = 3};
+  for (const char* name : {"a", "b", "c", "d"}) EXPECT_TRUE(submit(queue, name, 1, "1", 1, one));
+  EXPECT_FALSE(submit(queue, "e", 1, "1", 1, one));
+  EXPECT_TRUE(submit(queue, "x", 1, "2")) << "the queue is full, but it has not to wait";
+  EXPECT_EQ(started, (Names{"a", "x"}));
+  end("x");
+  EXPECT_EQ(started, (Names{"a", "x"}));
+  end("a");
+  EXPECT_EQ(started, (Names{"a", "x", "b"}));
+}
+
+TEST_F(RunQueueTest, AnOwnersMemoryIsBoundedBesideThatOfAll) {
+  RunQueue queue(loop, {.running = 9, .waiting = 9, .memory = 100}, starter());
+  const RunQueue::OwnersMost ten = {.memory = 10};
+  EXPECT_TRUE(submit(queue, "a", 1, "1", 6, ten));
+  EXPECT_TRUE(submit(queue, "b", 1, "1", 6, ten));
+  EXPECT_TRUE(submit(queue, "x", 1, "2", 90));
+  EXPECT_EQ(started, (Names{"a", "x"}));
+  end("a");
+  EXPECT_EQ(started, (Names{"a", "x", "b"}));
+}
+
+TEST_F(RunQueueTest, ARefusalThatIsTheOwnersOwnFaultIsKnown) {
+  RunQueue queue(loop, {.running = 1, .waiting = 9, .owners_bytes = 10, .memory = {}}, starter());
+  const RunQueue::OwnersMost two = {.waiting = 2};
+  EXPECT_TRUE(submit(queue, "a", 1, "1", 1, two));
+  EXPECT_TRUE(submit(queue, "b", 1, "1", 1, two));
+  EXPECT_TRUE(queue.has_own_room("1", two, 9));
+  EXPECT_FALSE(queue.has_own_room("1", two, 10)) << "of bytes";
+  EXPECT_FALSE(submit(queue, "c", 10, "1", 1, two));
+  EXPECT_TRUE(submit(queue, "d", 1, "1", 1, two));
+  EXPECT_FALSE(queue.has_own_room("1", two, 1)) << "of runs";
+  EXPECT_TRUE(queue.has_own_room("2", two, 10));
+  EXPECT_TRUE(submit(queue, "other", 10, "2", 1, two));
+}
+
+TEST_F(RunQueueTest, TellsWhoseRunHasEnded) {
+  RunQueue queue(loop, {.running = 1, .waiting = 9, .memory = {}}, starter());
+  Names owners;
+  queue.on_end([&](const std::string& owner, const RunRecord&) { owners.push_back(owner); });
+  EXPECT_TRUE(submit(queue, "a", 1, "ann"));
+  end("a");
+  EXPECT_EQ(owners, (Names{"ann"}));
 }
 
 TEST_F(RunQueueTest, WhatIsStoppedEndsOrNeverBegins) {
