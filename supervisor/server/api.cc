@@ -38,6 +38,7 @@ std::optional<Problem> refuse_browsers(const HttpRequest& request) {
 struct Handlers {
   ServiceHandlers& service;
   RunHandlers& runs;
+  BatchHandlers& batches;
   HostHandlers& host;
 };
 
@@ -63,6 +64,11 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/runs/{id}", [](const auto& h, const auto& call) { h.runs.show(call); }},
     {"DELETE", "/v1/runs/{id}", [](const auto& h, const auto& call) { h.runs.stop(call); }},
     {"GET", "/v1/runs/{id}/events", [](const auto& h, const auto& call) { h.runs.follow(call); }},
+    {"POST", "/v1/batches", [](const auto& h, const auto& call) { h.batches.begin(call); }},
+    {"GET", "/v1/batches/{id}", [](const auto& h, const auto& call) { h.batches.show(call); }},
+    {"DELETE", "/v1/batches/{id}", [](const auto& h, const auto& call) { h.batches.stop(call); }},
+    {"GET", "/v1/batches/{id}/events",
+     [](const auto& h, const auto& call) { h.batches.follow(call); }},
 };
 
 void add_to(std::string& list, std::string_view word) {
@@ -99,7 +105,7 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
   ApiCall call = {request, exchange, caller, {}};
   for (const Route& route : kRoutes) {
     if (!matches(path, route.path, call.id)) continue;
-    if (route.method == method) return route.handle({service_, runs_, host_}, call);
+    if (route.method == method) return route.handle({service_, runs_, batches_, host_}, call);
     add_to(methods, route.method);
     if (route.method == "GET") add_to(methods, "HEAD");
   }
@@ -109,6 +115,7 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
 void Api::begin_drain() {
   service_.begin_drain();
   runs_.begin_drain();
+  batches_.begin_drain();
 }
 
 }  // namespace wardcase::supervisor

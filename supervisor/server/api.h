@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include "supervisor/server/batch_handlers.h"
 #include "supervisor/server/exchange.h"
 #include "supervisor/server/host_handlers.h"
 #include "supervisor/server/http_codec.h"
@@ -13,9 +14,12 @@ namespace wardcase::supervisor {
 // What each path answers: one table of routes, whose handlers stand in files of their own.
 class Api {
  public:
-  Api(EventLoop& loop, const Host& host, RunRegistry& registry, RunQueue& queue,
+  Api(EventLoop& loop, const Host& host, RunRegistry& runs, BatchRegistry& batches, RunQueue& queue,
       Readiness& readiness, Telemetry& telemetry)
-      : service_(readiness, telemetry), runs_(host, registry, queue), host_(loop, host) {}
+      : service_(readiness, telemetry),
+        runs_(host, runs, queue),
+        batches_(host, batches, queue),
+        host_(loop, host) {}
 
   // Has the request answered, at once or later.
   void handle(const HttpRequest& request, Exchange& exchange);
@@ -25,6 +29,7 @@ class Api {
  private:
   ServiceHandlers service_;
   RunHandlers runs_;
+  BatchHandlers batches_;
   HostHandlers host_;
 };
 
