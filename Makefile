@@ -91,7 +91,7 @@ fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc leased_user.cc state_lock.cc subordinate_ids.cc) \
   supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) supervisor/languages/box_names.cc \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
-  $(addprefix supervisor/server/,http_codec.cc json_members.cc problem.cc request_binds.cc request_field.cc request_target.cc request_terms.cc run_request.cc))
+  $(addprefix supervisor/server/,batch_request.cc comparators.cc http_codec.cc json_members.cc problem.cc request_binds.cc request_field.cc request_target.cc request_terms.cc request_words.cc run_request.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))

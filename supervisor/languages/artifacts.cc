@@ -21,6 +21,10 @@ class Artifacts : public JobPart {
   void before(EventLoop& loop, Host& host, RunSpec& program, StageNotes& notes, Done done) override;
   void after(EventLoop& loop, int box_directory, RunRecord& record,
              std::function<void()> resume) override;
+  // What is brought to a directory of the host is that of one run alone.
+  [[nodiscard]] sys::Result<std::unique_ptr<JobPart>> another() const override {
+    return make_artifacts_part(std::nullopt);
+  }
 
  private:
   [[nodiscard]] bool know_all(const RunSpec& program);

@@ -56,6 +56,16 @@ sys::Status ErrorReport::prepare(EventLoop& loop, RunSpec& program) {
   return prelude_ ? set_up_prelude(*hook_, *std::move(prelude_), program) : sys::Status();
 }
 
+sys::Result<std::unique_ptr<JobPart>> ErrorReport::another() const {
+  std::optional<Prelude> prelude;
+  if (prelude_) {
+    sys::UniqueFd content(::fcntl(prelude_->content.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!content.is_open()) return tl::unexpected(sys::errno_error("share the prelude"));
+    prelude = {prelude_->name, std::move(content)};
+  }
+  return std::make_unique<ErrorReport>(hook_, std::move(prelude));
+}
+
 // A chunk a wake-up. Who tells more than could be meant for us is not listened to: he may wait or
 // be killed by his own write, as by any pipe that nobody reads.
 void ErrorReport::read_some() {

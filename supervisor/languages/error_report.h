@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,7 @@ class ErrorReport : public JobPart {
   void before(EventLoop& loop, Host& host, RunSpec& program, StageNotes& notes, Done done) override;
   void after(EventLoop& loop, int box_directory, RunRecord& record,
              std::function<void()> resume) override;
+  [[nodiscard]] sys::Result<std::unique_ptr<JobPart>> another() const override;
 
  private:
   [[nodiscard]] sys::Status prepare(EventLoop& loop, RunSpec& program);

@@ -59,7 +59,7 @@ class JobPart {
     done(std::nullopt);
   }
   // Whatever before() has under way is to end soon, with a failure as `stopped`; a second time:
-  // without patience. Called only between before() and its `done`.
+  // without patience. Called only between before() and its `done`, or after() and its `resume`.
   virtual void stop(int signal) { (void)signal; }
 
   // The program ran and nothing of its tree lives (RunObserver::on_tree_gone). Adds to `record`.
@@ -70,6 +70,10 @@ class JobPart {
     (void)record;
     resume();
   }
+
+  // One that does for another run of the same program what this one does for its own. nullptr: what
+  // before() has got ready serves all of them, as long as this exists.
+  [[nodiscard]] virtual sys::Result<std::unique_ptr<JobPart>> another() const { return nullptr; }
 };
 
 // A program and all that belongs to it. Parts are done in order, before and after.

@@ -28,6 +28,7 @@ void JobRun::start(Job job, RunObserver& observer) {
 
 void JobRun::stop(int signal) {
   if (phase_ == Phase::running) return run_.stop(signal);
+  if (phase_ == Phase::finishing) return job_.parts[at_ - 1]->stop(signal);
   if (phase_ == Phase::over) return;
   if (stop_signal_ == 0) stop_signal_ = signal;
   if (phase_ == Phase::preparing) job_.parts[at_]->stop(signal);
@@ -91,7 +92,7 @@ void tell_failure(PartFailure failure, RunRecord& record) {
 
 RunRecord JobRun::record_so_far() const {
   RunRecord record;
-  if (phase_ == Phase::running) {
+  if (phase_ == Phase::running || phase_ == Phase::finishing) {
     record = run_.record_so_far();
     run_.tell_output(record);
   } else {
@@ -118,7 +119,11 @@ void JobRun::on_tree_gone(int box_directory, RunRecord& record, std::function<vo
 }
 
 void JobRun::next_after(RunRecord& record, int box_directory, std::function<void()> resume) {
-  if (at_ == job_.parts.size()) return resume();
+  if (at_ == job_.parts.size()) {
+    phase_ = Phase::running;
+    return resume();
+  }
+  phase_ = Phase::finishing;
   JobPart& part = *job_.parts[at_++];
   part.after(loop_, box_directory, record,
              [this, &record, box_directory, resume = std::move(resume)]() mutable {

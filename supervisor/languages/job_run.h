@@ -37,7 +37,7 @@ class JobRun : private RunObserver {
   [[nodiscard]] RunRecord record_so_far() const;
 
  private:
-  enum class Phase { waiting, preparing, running, over };
+  enum class Phase { waiting, preparing, running, finishing, over };
 
   void next_part();
   void on_part_done(std::optional<PartFailure> failure);

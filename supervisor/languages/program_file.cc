@@ -17,21 +17,6 @@ namespace wardcase::supervisor {
 
 namespace {
 
-sys::Result<sys::UniqueFd> make_memory() {
-  sys::UniqueFd memory(::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory.is_open()) return tl::unexpected(sys::errno_error("make a file in memory"));
-  return memory;
-}
-
-sys::Status append(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = sys::retry_eintr([&] { return ::write(fd, text.data(), text.size()); });
-    if (written < 0) return tl::unexpected(sys::errno_error("write a file in memory"));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 // Nobody, ourselves included, can change it from here on.
 sys::Result<sys::UniqueFd> seal(sys::UniqueFd memory) {
   constexpr int kAllSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
@@ -42,6 +27,22 @@ sys::Result<sys::UniqueFd> seal(sys::UniqueFd memory) {
 }
 
 }  // namespace
+
+sys::Result<sys::UniqueFd> make_memory() {
+  sys::UniqueFd memory(::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory.is_open()) return tl::unexpected(sys::errno_error("make a file in memory"));
+  return memory;
+}
+
+sys::Status append_to_memory(int memory, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written =
+        sys::retry_eintr([&] { return ::write(memory, text.data(), text.size()); });
+    if (written < 0) return tl::unexpected(sys::errno_error("write a file in memory"));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
 
 sys::Result<sys::UniqueFd> read_into_memory(int fd) {
   auto memory = make_memory();
@@ -57,7 +58,7 @@ sys::Result<sys::UniqueFd> read_into_memory(int fd) {
       return tl::unexpected(sys::Error{EFBIG, "a program that is piped in may have 64 MiB"});
     }
     const std::string_view part(chunk.data(), static_cast<std::size_t>(got));
-    if (auto kept = append(memory->get(), part); !kept) {
+    if (auto kept = append_to_memory(memory->get(), part); !kept) {
       return tl::unexpected(std::move(kept).error());
     }
   }
@@ -66,7 +67,7 @@ sys::Result<sys::UniqueFd> read_into_memory(int fd) {
 sys::Result<sys::UniqueFd> text_in_memory(std::string_view text) {
   auto memory = make_memory();
   if (!memory) return memory;
-  if (auto kept = append(memory->get(), text); !kept) {
+  if (auto kept = append_to_memory(memory->get(), text); !kept) {
     return tl::unexpected(std::move(kept).error());
   }
   return seal(*std::move(memory));

@@ -23,6 +23,10 @@ inline constexpr std::uint64_t kMaxProgramBytes = 64 << 20;
 // Reads all of `fd` into sealed memory. Codes: EFBIG, or as read(2).
 [[nodiscard]] sys::Result<sys::UniqueFd> read_into_memory(int fd);
 
+// A file in memory, and more of what it is to hold.
+[[nodiscard]] sys::Result<sys::UniqueFd> make_memory();
+[[nodiscard]] sys::Status append_to_memory(int memory, std::string_view text);
+
 // Text as a sealed file in memory.
 [[nodiscard]] sys::Result<sys::UniqueFd> text_in_memory(std::string_view text);
 

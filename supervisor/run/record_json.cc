@@ -26,10 +26,6 @@ json::value text_or_null(const std::optional<std::string>& value) {
   return to_json_text(*value);
 }
 
-std::int64_t milliseconds(std::chrono::microseconds time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-}
-
 void add_identity(json::object& object, const RunRecord& record) {
   object["schema_version"] = kSchemaVersion;
   object["id"] = to_json_text(record.id);
@@ -102,21 +98,6 @@ void add_told(json::object& object, const RunRecord& record) {
       json::object{{"text", to_json_text(record.result->text)}, {"mime", std::move(mime)}};
 }
 
-json::value stage(const std::optional<StageRecord>& stage) {
-  if (!stage) return nullptr;
-  return json::object{
-      {"status", status_name(stage->status)},
-      {"exit_code", stage->exit_code ? json::value(*stage->exit_code) : json::value(nullptr)},
-      {"signal", stage->signal ? json::value(signal_name(*stage->signal)) : json::value(nullptr)},
-      {"stdout", to_json_text(stage->out)},
-      {"stderr", to_json_text(stage->err)},
-      {"duration_ms", milliseconds(stage->duration)},
-      {"cpu_ms", stage->cpu ? json::value(milliseconds(*stage->cpu)) : json::value(nullptr)},
-      {"memory_peak_bytes", number_or_null(stage->memory_peak_bytes)},
-      {"cached", stage->cached},
-      {"error", to_json_text(stage->error)}};
-}
-
 json::object to_object(const Artifact& artifact) {
   return {{"path", to_json_text(artifact.path)},
           {"size", artifact.size},
@@ -146,8 +127,8 @@ std::string to_json(const RunRecord& record, OutputForm form) {
   object["denied_syscalls"] = denied_calls(record.denied_syscalls);
   add_told(object, record);
   object["artifacts"] = artifacts(record.artifacts);
-  object["compile"] = stage(record.compile);
-  object["install"] = stage(record.install);
+  object["compile"] = stage_value(record.compile);
+  object["install"] = stage_value(record.install);
   object["start"] = "cold";
   object["error"] = to_json_text(record.error);
   object["hint"] = to_json_text(record.hint);

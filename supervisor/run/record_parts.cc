@@ -37,6 +37,25 @@ json::value number_or_null(const std::optional<std::uint64_t>& value) {
   return *value;
 }
 
+std::int64_t milliseconds(std::chrono::microseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+json::value stage_value(const std::optional<StageRecord>& stage) {
+  if (!stage) return nullptr;
+  return json::object{
+      {"status", status_name(stage->status)},
+      {"exit_code", stage->exit_code ? json::value(*stage->exit_code) : json::value(nullptr)},
+      {"signal", stage->signal ? json::value(signal_name(*stage->signal)) : json::value(nullptr)},
+      {"stdout", to_json_text(stage->out)},
+      {"stderr", to_json_text(stage->err)},
+      {"duration_ms", milliseconds(stage->duration)},
+      {"cpu_ms", stage->cpu ? json::value(milliseconds(*stage->cpu)) : json::value(nullptr)},
+      {"memory_peak_bytes", number_or_null(stage->memory_peak_bytes)},
+      {"cached", stage->cached},
+      {"error", to_json_text(stage->error)}};
+}
+
 void add_limits(json::object& object, const RunRecord& record) {
   json::object limits;
   json::object enforced_by;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ namespace wardcase::supervisor {
 // As the record has it under limits: null where there is none.
 [[nodiscard]] boost::json::value limit_value(const policies::LimitRow& row,
                                              std::optional<std::uint64_t> value);
+
+[[nodiscard]] std::int64_t milliseconds(std::chrono::microseconds time);
+// compile or install.
+[[nodiscard]] boost::json::value stage_value(const std::optional<StageRecord>& stage);
 
 // limits and enforced_by.
 void add_limits(boost::json::object& object, const RunRecord& record);

@@ -14,6 +14,7 @@
 #include "policies/policy.h"
 #include "policies/syscall_policy.h"
 #include "sandbox/setup_report.h"
+#include "sandbox/sys/error.h"
 #include "sandbox/sys/unique_fd.h"
 
 namespace wardcase::supervisor {
@@ -33,8 +34,8 @@ enum class Capture : std::uint8_t {
   keep_beside,  // kept for the record of a pass-through, which has no such limit
 };
 
-// What is asked for: everything a run needs to know, with nothing worked out yet.
-struct RunSpec {
+// All of what is asked for that can be copied: what many runs of one program have in common.
+struct CommonSpec {
   std::string id;  // run_...; chosen by Run where empty
   std::optional<std::string> language;
   // argv[0] is a path in the box, or a name looked for on the box's PATH.
@@ -43,7 +44,6 @@ struct RunSpec {
   std::vector<std::string> program_names;
   std::vector<std::string> environment;  // "NAME=VALUE", the whole of it
   std::string cwd = "/box";
-  std::vector<PlacedFile> files;
   std::vector<policies::Mount> mounts;  // -v, checked; target "/box" is the workspace
   // What some of these have to be when they are mounted, whatever their paths mean by then. While
   // it is held nothing else can be taken for it.
@@ -64,11 +64,7 @@ struct RunSpec {
   // The caller's own id on the host even where he has a pool of others (Host::id_pool): files that
   // are shown lie in a directory that is his alone. Root's boxes have theirs all the same.
   bool keeps_id = false;
-  policies::Limits limits;     // not yet resolved
-  sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
-  // The program's descriptor 3 (sandbox::kProgramChannel), of a pipe or socket whose other end is
-  // the asker's; closed: it has none.
-  sys::UniqueFd channel;
+  policies::Limits limits;  // not yet resolved
   bool merge_stderr = false;
   std::optional<std::string> encoding_fallback;  // the encoding of lines that are not UTF-8
   // The program gets a terminal of its own, of this size: stdin_source is typed into
@@ -79,13 +75,25 @@ struct RunSpec {
   // the record is `exited` without an exit code where the program would have run.
   bool rehearsal = false;
 
+  // For tests alone: this step of the launch fails with this errno.
+  sandbox::SetupStep fault_step = sandbox::SetupStep::none;
+  int fault_error = 0;
+};
+
+// What is asked for: everything a run needs to know, with nothing worked out yet.
+struct RunSpec : CommonSpec {
+  std::vector<PlacedFile> files;
+  sys::UniqueFd stdin_source;  // closed: the program reads an empty stdin
+  // The program's descriptor 3 (sandbox::kProgramChannel), of a pipe or socket whose other end is
+  // the asker's; closed: it has none.
+  sys::UniqueFd channel;
+
   // What a complete policy says of the box itself; limits, network, mounts and environment
   // are for whoever asks to settle.
   void take_policy(const policies::Policy& its_policy, policies::SyscallChanges its_syscalls);
 
-  // For tests alone: this step of the launch fails with this errno.
-  sandbox::SetupStep fault_step = sandbox::SetupStep::none;
-  int fault_error = 0;
+  // Another with the same files, but with no input and no channel.
+  [[nodiscard]] sys::Result<RunSpec> share() const;
 };
 
 // The mount that stands at /box; nullptr: /box is the box's own.

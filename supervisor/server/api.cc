@@ -15,6 +15,7 @@ namespace {
 struct Handlers {
   ServiceHandlers& service;
   RunHandlers& runs;
+  BatchHandlers& batches;
   HostHandlers& host;
 };
 
@@ -40,6 +41,11 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/runs/{id}", [](const auto& h, const auto& call) { h.runs.show(call); }},
     {"DELETE", "/v1/runs/{id}", [](const auto& h, const auto& call) { h.runs.stop(call); }},
     {"GET", "/v1/runs/{id}/events", [](const auto& h, const auto& call) { h.runs.follow(call); }},
+    {"POST", "/v1/batches", [](const auto& h, const auto& call) { h.batches.begin(call); }},
+    {"GET", "/v1/batches/{id}", [](const auto& h, const auto& call) { h.batches.show(call); }},
+    {"DELETE", "/v1/batches/{id}", [](const auto& h, const auto& call) { h.batches.stop(call); }},
+    {"GET", "/v1/batches/{id}/events",
+     [](const auto& h, const auto& call) { h.batches.follow(call); }},
 };
 
 void add_to(std::string& list, std::string_view word) {
@@ -78,7 +84,7 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
   ApiCall call = {request, exchange, *caller, {}};
   for (const Route& route : kRoutes) {
     if (!matches(path, route.path, call.id)) continue;
-    if (route.method == method) return route.handle({service_, runs_, host_}, call);
+    if (route.method == method) return route.handle({service_, runs_, batches_, host_}, call);
     add_to(methods, route.method);
     if (route.method == "GET") add_to(methods, "HEAD");
   }
@@ -88,6 +94,7 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
 void Api::begin_drain() {
   service_.begin_drain();
   runs_.begin_drain();
+  batches_.begin_drain();
 }
 
 }  // namespace wardcase::supervisor

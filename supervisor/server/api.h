@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "supervisor/server/batch_handlers.h"
 #include "supervisor/server/exchange.h"
 #include "supervisor/server/host_handlers.h"
 #include "supervisor/server/http_codec.h"
@@ -16,10 +17,12 @@ namespace wardcase::supervisor {
 class Api {
  public:
   Api(EventLoop& loop, const Host& host, const ServiceConfiguration& configuration, Quotas& quotas,
-      RunRegistry& registry, RunQueue& queue, Readiness& readiness, Telemetry& telemetry)
+      RunRegistry& runs, BatchRegistry& batches, RunQueue& queue, Readiness& readiness,
+      Telemetry& telemetry)
       : configuration_(configuration),
         service_(readiness, telemetry),
-        runs_(host, configuration, quotas, registry, queue),
+        runs_(host, configuration, quotas, runs, queue),
+        batches_(host, configuration, quotas, batches, queue),
         host_(loop, host, configuration) {}
 
   // What who may not ask for this is told; nullopt: he may.
@@ -33,6 +36,7 @@ class Api {
   const ServiceConfiguration& configuration_;
   ServiceHandlers service_;
   RunHandlers runs_;
+  BatchHandlers batches_;
   HostHandlers host_;
 };
 

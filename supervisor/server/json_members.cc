@@ -28,32 +28,24 @@ struct Members {
 
   // Ordered: nobody can choose names that make a search long.
   std::vector<std::set<std::string, std::less<>>> objects;
-  std::size_t lists = 0;
   std::string key;
   std::optional<std::string> repeated;
 
   bool on_object_begin(Code& /*error*/) {
-    if (lists == 0) objects.emplace_back();
+    objects.emplace_back();
     return true;
   }
   bool on_object_end(std::size_t /*count*/, Code& /*error*/) {
-    if (lists == 0) objects.pop_back();
+    objects.pop_back();
     return true;
   }
-  bool on_array_begin(Code& /*error*/) {
-    ++lists;
-    return true;
-  }
-  bool on_array_end(std::size_t /*count*/, Code& /*error*/) {
-    --lists;
-    return true;
-  }
+  bool on_array_begin(Code& /*error*/) { return true; }
+  bool on_array_end(std::size_t /*count*/, Code& /*error*/) { return true; }
   bool on_key_part(Text part, std::size_t /*size*/, Code& /*error*/) {
-    if (lists == 0) key.append(part.data(), part.size());
+    key.append(part.data(), part.size());
     return true;
   }
   bool on_key(Text part, std::size_t /*size*/, Code& error) {
-    if (lists > 0) return true;
     key.append(part.data(), part.size());
     std::string name = std::exchange(key, {});
     auto& names = objects.back();

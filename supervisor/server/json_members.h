@@ -13,7 +13,7 @@ namespace wardcase::supervisor {
 inline constexpr std::size_t kMostMembers = 1024;
 
 // The first member that one object has twice, of which others may read the first and we the
-// last. Objects in lists, which no request has, are not looked into; nor is what follows an error.
+// last. What follows an error is not looked into.
 // Beyond kMostMembers of an object it knows the first ones only: the caller has to count them.
 [[nodiscard]] std::optional<std::string> find_repeated_member(std::string_view json);
 

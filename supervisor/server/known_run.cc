@@ -15,32 +15,12 @@ namespace {
 constexpr std::size_t kFarBehind = 1 << 20;
 constexpr std::size_t kNearEnough = 256 << 10;
 
-constexpr std::string_view kLate = "the deadline of the request has passed";
-
 }  // namespace
 
-std::string_view run_state_name(RunState state) {
-  switch (state) {
-    case RunState::queued:
-      return "queued";
-    case RunState::running:
-      return "running";
-    case RunState::ended:
-      break;
-  }
-  return "ended";
-}
-
 KnownRun::KnownRun(EventLoop& loop, RunQueue& queue, RunTerms terms, Ended ended)
-    : loop_(loop),
+    : KnownWork(loop, std::move(terms), RunLog::kMostBytes),
       queue_(queue),
-      terms_(std::move(terms)),
-      ended_(std::move(ended)),
-      log_(terms_.form),
-      created_(std::chrono::system_clock::now()),
-      asked_at_(Clock::now()) {}
-
-KnownRun::~KnownRun() { loop_.cancel(deadline_); }
+      ended_(std::move(ended)) {}
 
 bool KnownRun::begin(Job job, std::uint64_t bytes) {
   waiting_.id = id_ = job.spec.id;
@@ -53,9 +33,7 @@ bool KnownRun::begin(Job job, std::uint64_t bytes) {
       queue_.submit({std::move(job), terms_.owner, bytes, memory, terms_.most}, observer);
   if (!ticket) return false;
   ticket_ = *ticket;
-  if (terms_.deadline && state_ != RunState::ended) {
-    deadline_ = loop_.at(asked_at_ + *terms_.deadline, [this] { on_deadline(); });
-  }
+  watch_deadline([this] { on_deadline(); });
   return true;
 }
 
@@ -72,7 +50,7 @@ void KnownRun::restore(PastRun past) {
   if (past.end) {
     const auto age = std::chrono::system_clock::now() - past.end->at;
     ended_at_ = Clock::now() - std::max(age, age.zero());
-    state_ = RunState::ended;
+    state_ = WorkState::ended;
     status_ = past.end->status;
     failure_ = std::move(past.end->failure);
     is_abandoned_ = past.end->is_abandoned;
@@ -88,12 +66,12 @@ void KnownRun::restore(PastRun past) {
 }
 
 void KnownRun::stop() {
-  if (state_ == RunState::ended || !leaves_queue()) return;
+  if (state_ == WorkState::ended || !leaves_queue()) return;
   RunRecord record = waiting_;
   record.status = RunStatus::stopped;
   record.stop_signal = SIGTERM;
   record.error = "stopped before it began";
-  record.queued = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - asked_at_);
+  record.queued = since_asked();
   end(&record);
 }
 
@@ -103,7 +81,6 @@ bool KnownRun::leaves_queue() {
 }
 
 void KnownRun::on_deadline() {
-  deadline_ = 0;
   is_late_ = true;
   if (leaves_queue()) {
     fail({kDeadlinePassed, std::string(kLate) + " before it could begin"});
@@ -116,12 +93,12 @@ std::string KnownRun::record() const {
   if (auto so_far = queue_.record_so_far(ticket_)) {
     record = *std::move(so_far);
   } else {
-    record.queued = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - asked_at_);
+    record.queued = since_asked();
   }
   return to_json(record, terms_.form) + "\n";
 }
 
-void KnownRun::on_begun() { state_ = RunState::running; }
+void KnownRun::on_begun() { state_ = WorkState::running; }
 
 void KnownRun::on_output(Stream stream, std::string_view bytes) {
   log_.events().on_output(stream, bytes);
@@ -146,78 +123,22 @@ void KnownRun::fail(RunFailure failure) {
 }
 
 void KnownRun::end(const RunRecord* record) {
-  loop_.cancel(std::exchange(deadline_, 0));
-  state_ = RunState::ended;
-  ended_at_ = Clock::now();
+  note_end();
   if (record != nullptr) {
     status_ = record->status;
     log_.events().on_end(*record);
   }
-  ended_(record);  // first: what was told must not be forgotten
+  ended_(*this, record);  // first: what was told must not be forgotten
   tell();
 }
 
-// Any of them may go while another is told.
-void KnownRun::tell() {
-  const std::vector<RunReader*> readers = readers_;
-  for (RunReader* const reader : readers) {
-    if (std::ranges::find(readers_, reader) == readers_.end()) continue;
-    const auto more = reader->more_;  // a copy: it may destroy the reader
-    more();
-  }
-}
-
-void KnownRun::leave(RunReader& reader) {
-  std::erase(readers_, &reader);
-  if (state_ == RunState::ended) return;
-  settle_pace();
-  if (reader.bond_ == RunReader::Bond::none || terms_.is_detached) return;
-  const bool is_awaited = std::ranges::any_of(
-      readers_, [](const RunReader* each) { return each->bond_ != RunReader::Bond::none; });
-  if (is_awaited) return;
-  is_abandoned_ = true;
-  stop();
-}
-
 void KnownRun::settle_pace() {
-  if (state_ != RunState::running) return;
-  std::size_t behind = 0;
-  for (const RunReader* const reader : readers_) {
-    if (reader->bond_ != RunReader::Bond::reads) continue;
-    behind = std::max(behind, log_.bytes_after(reader->position_));
-  }
+  if (state_ != WorkState::running) return;
+  const std::size_t behind = bytes_behind();
   const bool has_to_wait = is_paused_ ? behind > kNearEnough : behind > kFarBehind;
   if (has_to_wait == is_paused_) return;
   is_paused_ = has_to_wait;
   queue_.set_paused(ticket_, is_paused_);
-}
-
-RunReader::RunReader(KnownRun& run, std::uint64_t after, Bond bond, std::function<void()> more)
-    : run_(run), position_(after), bond_(bond), more_(std::move(more)) {
-  // Its numbers begin anew: whoever had followed it would wait for one that never comes.
-  if (run.status() == RunStatus::lost) position_ = 0;
-  run_.readers_.push_back(this);
-}
-
-RunReader::~RunReader() { run_.leave(*this); }
-
-std::optional<std::string> RunReader::next() {
-  const RunLog& log = run_.log();
-  if (position_ >= log.newest()) return std::nullopt;
-  if (position_ + 1 < log.oldest()) {
-    const std::uint64_t missing = log.oldest() - 1 - position_;
-    position_ = log.oldest() - 1;
-    return "{\"seq\":" + std::to_string(position_) +
-           ",\"type\":\"progress\",\"dropped\":" + std::to_string(missing) + ",\"message\":\"" +
-           std::to_string(missing) + " events are not kept any more\"}\n";
-  }
-  std::string line(log.line(++position_));
-  run_.settle_pace();
-  return line;
-}
-
-bool RunReader::is_over() const {
-  return run_.state() == RunState::ended && position_ >= run_.log().newest();
 }
 
 }  // namespace wardcase::supervisor

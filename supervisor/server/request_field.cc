@@ -10,6 +10,7 @@
 
 #include "policies/limits.h"
 #include "policies/spelling.h"
+#include "supervisor/server/json_members.h"
 
 namespace wardcase::supervisor {
 
@@ -55,6 +56,25 @@ tl::unexpected<Problem> refuse(std::string code, std::string field, const std::s
 
 tl::unexpected<Problem> invalid(const std::string& field, const std::string& what) {
   return refuse("invalid_field", field, what);
+}
+
+Read read_body(std::string_view body, const std::function<Read(const json::object& object)>& read) {
+  json::error_code error;
+  const json::value parsed = json::parse({body.data(), body.size()}, error);
+  if (error) return refuse("invalid_json", "", "the body is not JSON: " + error.message());
+  if (!parsed.is_object()) return refuse("invalid_json", "", "the body is not a JSON object");
+  if (auto taken = read(parsed.get_object()); !taken) return taken;
+  // Last: there are few members by now, however long the body is.
+  const auto name = find_repeated_member(body);
+  if (!name) return {};
+  return refuse("invalid_json", "", "the member " + shown(*name) + " stands there twice");
+}
+
+Problem within(const std::string& outer, Problem problem) {
+  const bool is_named = !problem.field.empty() && problem.detail.starts_with(problem.field);
+  problem.detail.insert(0, outer + (is_named ? "." : ": "));
+  problem.field = outer + (problem.field.empty() ? "" : "." + problem.field);
+  return problem;
 }
 
 Read read_limits(const json::value& value, RunRequest::Limits& limits) {

@@ -5,6 +5,7 @@
 #include <boost/json/fwd.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,12 @@ inline constexpr std::size_t kShownBytes = 64;
 [[nodiscard]] tl::unexpected<Problem> refuse(std::string code, std::string field,
                                              const std::string& what);
 [[nodiscard]] tl::unexpected<Problem> invalid(const std::string& field, const std::string& what);
+
+// A body that is one JSON object without a member twice, of which `read` takes the members.
+[[nodiscard]] Read read_body(std::string_view body,
+                             const std::function<Read(const boost::json::object& object)>& read);
+// What is wrong with the inside of a member: `program` and then `limits.pids`.
+[[nodiscard]] Problem within(const std::string& outer, Problem problem);
 
 [[nodiscard]] Read read_limits(const boost::json::value& value, RunRequest::Limits& limits);
 [[nodiscard]] Read read_deadline(const boost::json::value& value,

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "supervisor/run/record_parts.h"
-#include "supervisor/server/request_terms.h"
+#include "supervisor/server/run_events.h"
 #include "supervisor/server/timestamp.h"
 
 namespace wardcase::supervisor {
@@ -15,20 +15,18 @@ namespace json = boost::json;
 
 namespace {
 
-std::string path_of_run(const KnownRun& run) { return "/v1/runs/" + run.id(); }
-
-json::object summary_of(const KnownRun& run) {
-  json::object summary = {{"id", to_json_text(run.id())},
-                          {"state", to_json_text(run_state_name(run.state()))},
-                          {"status", to_json_text(status_name(run.status()))},
+json::object summary_of(const KnownWork& work) {
+  json::object summary = {{"id", to_json_text(work.id())},
+                          {"state", to_json_text(work_state_name(work.state()))},
+                          {"status", to_json_text(work.status_text())},
                           {"language", nullptr},
                           {"owner", nullptr},
-                          {"created", timestamp(run.created())},
-                          {"detached", run.terms().is_detached},
+                          {"created", timestamp(work.created())},
+                          {"detached", work.terms().is_detached},
                           {"trace_id", nullptr}};
-  if (run.language()) summary["language"] = to_json_text(*run.language());
-  summary["owner"] = run.terms().owner;
-  if (!run.terms().trace.empty()) summary["trace_id"] = to_json_text(run.terms().trace);
+  if (work.language()) summary["language"] = to_json_text(*work.language());
+  summary["owner"] = work.terms().owner;
+  if (!work.terms().trace.empty()) summary["trace_id"] = to_json_text(work.terms().trace);
   return summary;
 }
 
@@ -37,57 +35,73 @@ Problem problem_of(const RunFailure& failure) {
   return {503, std::string(failure.code), failure.message, "", kRetrySeconds};
 }
 
-// Waits for the end of a run.
+// Waits for the end of it.
 class AnswerAtEnd : public PendingAnswer {
  public:
-  AnswerAtEnd(KnownRun& run, RunReader::Bond bond, Exchange& exchange)
-      : reader_(run, 0, bond, [&run, &exchange] {
-          if (run.state() == RunState::ended) exchange.answer(record_of(run));
+  AnswerAtEnd(KnownWork& work, WorkReader::Bond bond, Exchange& exchange)
+      : reader_(work, 0, bond, [&work, &exchange] {
+          if (work.state() == WorkState::ended) exchange.answer(record_of(work));
         }) {}
 
  private:
-  RunReader reader_;
+  WorkReader reader_;
 };
 
 }  // namespace
 
-HttpResponse head_of(const KnownRun& run) {
+HttpResponse head_of(const KnownWork& work) {
   HttpResponse response;
-  response.headers.emplace_back("Content-Location", path_of_run(run));
-  response.headers.emplace_back("Wardcase-Run-State", run_state_name(run.state()));
-  response.headers.emplace_back("traceparent", own_traceparent(run.terms().trace));
+  response.headers.emplace_back("Content-Location", work.path());
+  response.headers.emplace_back("Wardcase-Run-State", work_state_name(work.state()));
+  response.headers.emplace_back("traceparent", own_traceparent(work.terms().trace));
   return response;
 }
 
-HttpResponse record_of(const KnownRun& run) {
-  HttpResponse response = head_of(run);
-  if (!run.failure()) {
-    response.body = run.record();
+HttpResponse record_of(const KnownWork& work) {
+  HttpResponse response = head_of(work);
+  if (!work.failure()) {
+    response.body = work.record();
     return response;
   }
-  HttpResponse problem = to_response(problem_of(*run.failure()));
+  HttpResponse problem = to_response(problem_of(*work.failure()));
   problem.headers.insert(problem.headers.end(), response.headers.begin(), response.headers.end());
   return problem;
 }
 
-void answer_at_end(KnownRun& run, RunReader::Bond bond, Exchange& exchange) {
-  if (run.state() == RunState::ended) return exchange.answer(record_of(run));
-  exchange.hold(std::make_unique<AnswerAtEnd>(run, bond, exchange));
+void answer_at_end(KnownWork& work, WorkReader::Bond bond, Exchange& exchange) {
+  if (work.state() == WorkState::ended) return exchange.answer(record_of(work));
+  exchange.hold(std::make_unique<AnswerAtEnd>(work, bond, exchange));
 }
 
-HttpResponse accepted(const KnownRun& run) {
-  HttpResponse response = json_response(summary_of(run));
+void stream(KnownWork& work, std::uint64_t after, WorkReader::Bond bond, AnswerKind kind,
+            Exchange& exchange) {
+  HttpResponse head = head_of(work);
+  head.content_type = media_type_of(kind);
+  exchange.stream(head, stream_events(work, after, bond, kind, exchange));
+}
+
+void answer(KnownWork& work, AnswerKind kind, bool is_async, Exchange& exchange) {
+  if (is_async) {
+    work.detach();
+    return exchange.answer(accepted(work));
+  }
+  if (kind == AnswerKind::json) return answer_at_end(work, WorkReader::Bond::waits, exchange);
+  stream(work, 0, WorkReader::Bond::reads, kind, exchange);
+}
+
+HttpResponse accepted(const KnownWork& work) {
+  HttpResponse response = json_response(summary_of(work));
   response.status = 202;
-  response.headers.emplace_back("Location", path_of_run(run));
+  response.headers.emplace_back("Location", work.path());
   response.headers.emplace_back("Preference-Applied", "respond-async");
-  response.headers.emplace_back("traceparent", own_traceparent(run.terms().trace));
+  response.headers.emplace_back("traceparent", own_traceparent(work.terms().trace));
   return response;
 }
 
-HttpResponse list_of(const std::vector<const KnownRun*>& runs) {
+HttpResponse list_of(std::string_view name, const std::vector<const KnownWork*>& works) {
   json::array all;
-  for (const KnownRun* const run : runs) all.emplace_back(summary_of(*run));
-  return json_response(json::object{{"runs", std::move(all)}});
+  for (const KnownWork* const work : works) all.emplace_back(summary_of(*work));
+  return json_response(json::object{{name, std::move(all)}});
 }
 
 }  // namespace wardcase::supervisor

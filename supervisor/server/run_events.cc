@@ -10,9 +10,9 @@ namespace {
 
 class EventBody : public BodySource {
  public:
-  EventBody(KnownRun& run, std::uint64_t after, RunReader::Bond bond, AnswerKind kind,
+  EventBody(KnownWork& work, std::uint64_t after, WorkReader::Bond bond, AnswerKind kind,
             Exchange& exchange)
-      : reader_(run, after, bond, [&exchange] { exchange.wake(); }), kind_(kind) {}
+      : reader_(work, after, bond, [&exchange] { exchange.wake(); }), kind_(kind) {}
 
   // Events have no name of their own: a browser takes one that is called `error` for its own.
   State read(std::string& text) override {
@@ -31,15 +31,16 @@ class EventBody : public BodySource {
   }
 
  private:
-  RunReader reader_;
+  WorkReader reader_;
   AnswerKind kind_;
 };
 
 }  // namespace
 
-std::unique_ptr<BodySource> stream_events(KnownRun& run, std::uint64_t after, RunReader::Bond bond,
-                                          AnswerKind kind, Exchange& exchange) {
-  return std::make_unique<EventBody>(run, after, bond, kind, exchange);
+std::unique_ptr<BodySource> stream_events(KnownWork& work, std::uint64_t after,
+                                          WorkReader::Bond bond, AnswerKind kind,
+                                          Exchange& exchange) {
+  return std::make_unique<EventBody>(work, after, bond, kind, exchange);
 }
 
 }  // namespace wardcase::supervisor

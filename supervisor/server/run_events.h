@@ -6,14 +6,14 @@
 #include <memory>
 
 #include "supervisor/server/exchange.h"
-#include "supervisor/server/known_run.h"
+#include "supervisor/server/known_work.h"
 #include "supervisor/server/request_terms.h"
 
 namespace wardcase::supervisor {
 
-// The events of a run after that number, until its end, as lines of JSON or server-sent events.
-[[nodiscard]] std::unique_ptr<BodySource> stream_events(KnownRun& run, std::uint64_t after,
-                                                        RunReader::Bond bond, AnswerKind kind,
+// The events of it after that number, until its end, as lines of JSON or server-sent events.
+[[nodiscard]] std::unique_ptr<BodySource> stream_events(KnownWork& work, std::uint64_t after,
+                                                        WorkReader::Bond bond, AnswerKind kind,
                                                         Exchange& exchange);
 
 }  // namespace wardcase::supervisor

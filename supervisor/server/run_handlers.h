@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <string_view>
 #include <tl/expected.hpp>
 
 #include "supervisor/run/host.h"
@@ -34,8 +33,9 @@ class RunHandlers {
   void begin_drain() { is_draining_ = true; }
 
  private:
-  [[nodiscard]] tl::expected<KnownRun*, Problem> make_run(const RunRequest& asked,
-                                                          const ApiCall& call, RunTerms terms);
+  // What was asked for under the same key before, or a new one.
+  [[nodiscard]] tl::expected<KnownWork*, Problem> make_run(const RunRequest& asked,
+                                                           const ApiCall& call, RunTerms terms);
   [[nodiscard]] KnownRun* find(const ApiCall& call) const;
 
   const Host& host_;

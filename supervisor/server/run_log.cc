@@ -9,7 +9,8 @@
 
 namespace wardcase::supervisor {
 
-RunLog::RunLog(OutputForm form) : events_([this](std::string_view line) { keep(line); }, form) {}
+RunLog::RunLog(OutputForm form, std::size_t most_bytes)
+    : events_([this](std::string_view line) { keep(line); }, form), most_bytes_(most_bytes) {}
 
 void RunLog::fail(std::string_view code, std::string_view message) {
   events_.on_event("error",
@@ -49,7 +50,7 @@ void RunLog::keep(std::string_view line) {
   ++newest_;
   end_ += line.size();
   lines_.push_back({std::string(line), end_});
-  while (bytes() > kMostBytes && lines_.size() > 1) lines_.pop_front();
+  while (bytes() > most_bytes_ && lines_.size() > 1) lines_.pop_front();
 }
 
 }  // namespace wardcase::supervisor

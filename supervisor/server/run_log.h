@@ -19,7 +19,7 @@ class RunLog {
  public:
   static constexpr std::size_t kMostBytes = 4 << 20;
 
-  explicit RunLog(OutputForm form);
+  explicit RunLog(OutputForm form, std::size_t most_bytes = kMostBytes);
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
@@ -50,6 +50,7 @@ class RunLog {
   void keep(std::string_view line);
 
   EventStream events_;
+  std::size_t most_bytes_;
   std::deque<Line> lines_;
   std::uint64_t newest_ = 0;
   std::uint64_t end_ = 0;

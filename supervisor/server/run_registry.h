@@ -2,12 +2,8 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,28 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/run/event_loop.h"
-#include "supervisor/server/caller.h"
 #include "supervisor/server/known_run.h"
 #include "supervisor/server/run_store.h"
+#include "supervisor/server/work_registry.h"
 
 namespace wardcase::supervisor {
 
-// All runs that the service knows: those that wait, those that run, and for a while those that
-// have ended. Of a run that somebody may not see it says nothing at all.
+// All runs that the service knows, but for those of batches.
 class RunRegistry {
  public:
-  // Of those that have ended. The oldest go first, but none that is being read.
-  struct Most {
-    std::size_t kept = 1000;
-    std::uint64_t bytes = 64 << 20;  // of what they hold
-    std::chrono::milliseconds age{3'600'000};
-  };
+  using Most = WorkRegistry::Most;
 
-  RunRegistry(EventLoop& loop, RunQueue& queue, Most most);
+  RunRegistry(EventLoop& loop, RunQueue& queue, Most most)
+      : loop_(loop), queue_(queue), runs_(loop, most) {}
   RunRegistry(const RunRegistry&) = delete;
   RunRegistry& operator=(const RunRegistry&) = delete;
-  ~RunRegistry();
 
   enum class Refusal : std::uint8_t { queue_full, not_stored };
 
@@ -49,12 +38,12 @@ class RunRegistry {
   // One that could not begin, and has ended already.
   [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
 
-  // nullptr: the caller has none of that id.
+  // As a WorkRegistry's.
   [[nodiscard]] KnownRun* find(std::string_view id, const Caller& caller) const;
-  // The one that this caller has asked for under this key.
   [[nodiscard]] KnownRun* find_key(std::string_view key, const std::string& owner) const;
-  // In the order in which they were asked for.
-  [[nodiscard]] std::vector<const KnownRun*> list(const Caller& caller) const;
+  [[nodiscard]] std::vector<const KnownWork*> list(const Caller& caller) const {
+    return runs_.list(caller);
+  }
 
   using Told = std::function<void(const KnownRun& run, const RunRecord& record)>;
   // Called with each record.
@@ -65,28 +54,17 @@ class RunRegistry {
   }
 
  private:
-  KnownRun& make(RunTerms terms);
-  void index(std::uint64_t order);
+  [[nodiscard]] std::unique_ptr<KnownRun> make(RunTerms terms);
   void restore(const RunStore::Found& found);
-  void on_ended(std::uint64_t order, const RunRecord* record);
-  void take_end(std::uint64_t order);
+  void on_ended(const KnownRun& run, const RunRecord* record);
   [[nodiscard]] bool is_stored(const KnownRun& run);
-  void forget_old_ones();
-  [[nodiscard]] bool has_to_go(const KnownRun& oldest) const;
 
   EventLoop& loop_;
   RunQueue& queue_;
-  Most most_;
-  std::map<std::uint64_t, std::unique_ptr<KnownRun>> runs_;  // by their order
-  std::deque<std::uint64_t> ended_;                          // by the order of their ends
-  std::uint64_t ended_bytes_ = 0;
-  std::map<std::string, std::uint64_t, std::less<>> by_id_;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> by_key_;
-  std::uint64_t next_ = 1;
+  WorkRegistry runs_;  // holds nothing but runs
   Told told_ = [](const KnownRun&, const RunRecord&) {};
   std::function<void(const sys::Error& error)> trouble_ = [](const sys::Error&) {};
   std::unique_ptr<RunStore> store_;
-  EventLoop::TimerId timer_ = 0;
 };
 
 }  // namespace wardcase::supervisor

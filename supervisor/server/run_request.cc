@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <span>
 #include <utility>
 
 #include "policies/spelling.h"
-#include "supervisor/languages/box_names.h"
-#include "supervisor/run/json_text.h"
-#include "supervisor/run/record_parts.h"
-#include "supervisor/server/json_members.h"
 #include "supervisor/server/request_binds.h"
 #include "supervisor/server/request_field.h"
+#include "supervisor/server/request_words.h"
 
 namespace wardcase::supervisor {
 
@@ -21,136 +17,9 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kMostFiles = 256;
-
-// A list of words: what one may have, and all of them.
-struct Most {
-  std::size_t words;
-  std::size_t word_bytes;
-  std::size_t bytes;
-};
-// As execve(2) counts: with its zero byte no word may have more (MAX_ARG_STRLEN), and all of
-// them with their pointers no more than a quarter of the usual stack.
-constexpr std::size_t kWordExtra = 1 + sizeof(char*);
-constexpr Most kMostArguments = {4096, (128 << 10) - 1, 2 << 20};
-constexpr Most kMostVariables = {kMostMembers, (128 << 10) - 1, 2 << 20};
 // There are fewer calls.
 constexpr Most kMostCalls = {512, 256, 32 << 10};
 constexpr Most kMostRequirements = {256, 1024, 64 << 10};
-
-Read read_text(const std::string& field, const json::value& value, std::string& text) {
-  if (!value.is_string()) return invalid(field, "write a string");
-  text = std::string(value.get_string());
-  return {};
-}
-
-// What becomes a word of a command or a name of the kernel.
-Read read_word(const std::string& field, const json::value& value, std::string& word) {
-  auto read = read_text(field, value, word);
-  if (read && word.find('\0') != std::string::npos) {
-    return invalid(field, "a zero byte can't be part of it");
-  }
-  return read;
-}
-
-// Looked at before the work that many words make.
-Read check_count(const std::string& field, std::size_t count, const Most& most) {
-  if (count <= most.words) return {};
-  return invalid(field, "are more than " + std::to_string(most.words));
-}
-
-Read check_sizes(const std::string& field, const std::vector<std::string>& words,
-                 const Most& most) {
-  std::size_t bytes = 0;
-  for (const std::string& word : words) {
-    if (word.size() > most.word_bytes) {
-      return invalid(field,
-                     shown(word) + " has more than " + std::to_string(most.word_bytes) + " bytes");
-    }
-    bytes += word.size() + kWordExtra;
-  }
-  if (bytes <= most.bytes) return {};
-  return invalid(field, "have more than " + std::to_string(most.bytes) + " bytes in all");
-}
-
-Read read_words(const std::string& field, const json::value& value, const Most& most,
-                std::vector<std::string>& words) {
-  if (!value.is_array()) return invalid(field, "write a list of strings");
-  if (auto counted = check_count(field, value.get_array().size(), most); !counted) return counted;
-  for (const json::value& each : value.get_array()) {
-    words.emplace_back();
-    auto read = read_word(field + "[" + std::to_string(words.size() - 1) + "]", each, words.back());
-    if (!read) return read;
-  }
-  return check_sizes(field, words, most);
-}
-
-Read read_switch(const std::string& field, const json::value& value, bool& is_on) {
-  if (!value.is_bool()) return invalid(field, "write true or false");
-  is_on = value.get_bool();
-  return {};
-}
-
-Read read_bytes(const std::string& field, const json::value& value, std::string& bytes) {
-  std::string text;
-  auto read = read_text(field, value, text);
-  if (!read) return read;
-  auto decoded = decode_base64(text);
-  if (!decoded) return invalid(field, "is not base64 (RFC 4648, section 4, with padding)");
-  bytes = *std::move(decoded);
-  return {};
-}
-
-Read read_environment(const json::value& value, RunRequest& request) {
-  if (!value.is_object()) return invalid("env", "write an object of names and values");
-  const json::object& variables = value.get_object();
-  if (auto counted = check_count("env", variables.size(), kMostVariables); !counted) return counted;
-  for (const auto& [key, each] : variables) {
-    const std::string name(key);
-    if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
-      return invalid("env", shown(name) + " is no name of a variable");
-    }
-    std::string text;
-    if (auto read = read_word("env." + name.substr(0, kShownBytes), each, text); !read) return read;
-    request.environment.push_back(name + "=" + text);
-  }
-  return check_sizes("env", request.environment, kMostVariables);
-}
-
-Read read_file_content(const std::string& field, const json::value& value, RunRequest::File& file) {
-  if (!value.is_object()) return read_text(field, value, file.content);
-  const json::object& object = value.get_object();
-  if (const json::value* fd = object.if_contains("fd"); fd != nullptr && object.size() == 1) {
-    return read_descriptor(field + ".fd", *fd, file.descriptor);
-  }
-  const json::value* bytes = object.if_contains("base64");
-  if (bytes == nullptr || object.size() != 1) {
-    return invalid(field, R"(write a string, {"base64": "..."} or {"fd": 0})");
-  }
-  return read_bytes(field + ".base64", *bytes, file.content);
-}
-
-Read read_files(const json::value& value, RunRequest& request) {
-  if (!value.is_object()) return invalid("files", "write an object of names and contents");
-  if (value.get_object().size() > kMostFiles) {
-    return invalid("files", "are more than " + std::to_string(kMostFiles));
-  }
-  for (const auto& [key, each] : value.get_object()) {
-    RunRequest::File file = {std::string(key), ""};
-    if (const auto why = why_no_box_name(file.name); !why.empty()) {
-      return invalid("files", "the name " + shown(file.name) + " " + std::string(why));
-    }
-    for (const RunRequest::File& other : request.files) {
-      if (clash_in_box(other.name, file.name)) {
-        return invalid("files",
-                       shown(file.name) + " and " + shown(other.name) + " can't both be there");
-      }
-    }
-    if (auto read = read_file_content("files." + file.name, each, file); !read) return read;
-    request.files.push_back(std::move(file));
-  }
-  return {};
-}
 
 Read read_network(const json::value& value, RunRequest& request) {
   std::string name;
@@ -202,8 +71,8 @@ constexpr Field kFields[] = {
     {"stdin", [](const auto& v, auto& r) { return read_text("stdin", v, r.input.emplace()); }},
     {"stdin_base64",
      [](const auto& v, auto& r) { return read_bytes("stdin_base64", v, r.input.emplace()); }},
-    {"env", read_environment},
-    {"files", read_files},
+    {"env", [](const auto& v, auto& r) { return read_environment(v, r.environment); }},
+    {"files", [](const auto& v, auto& r) { return read_files(v, r.files); }},
     {"binds", read_binds},
     {"cwd", read_cwd},
     {"policy", read_policy},
@@ -270,12 +139,9 @@ Read check_program(const json::object& body, const RunRequest& request) {
   if (has_argv && (request.argv.empty() || request.argv.front().empty())) {
     return invalid("argv", "begins with the program; name it");
   }
-  std::vector<std::string> words = has_argv ? request.argv : request.arguments;
-  words.insert(words.end(), request.environment.begin(), request.environment.end());
-  if (auto sized = check_sizes(has_argv ? "argv" : "args", words, kMostArguments); !sized) {
-    return invalid(
-        has_argv ? "argv" : "args",
-        "have, with env, more than " + std::to_string(kMostArguments.bytes) + " bytes in all");
+  const auto& words = has_argv ? request.argv : request.arguments;
+  if (bytes_of(words) + bytes_of(request.environment) > kMostArguments.bytes) {
+    return too_long_with_env(has_argv ? "argv" : "args");
   }
   if (body.contains("stdin") && body.contains("stdin_base64")) {
     return invalid("stdin", "give stdin or stdin_base64, not both");
@@ -309,25 +175,21 @@ std::uint64_t held_bytes(const RunRequest& request) {
   return held;
 }
 
-tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
-  json::error_code error;
-  const json::value parsed = json::parse({body.data(), body.size()}, error);
-  if (error) return refuse("invalid_json", "", "the body is not JSON: " + error.message());
-  if (!parsed.is_object()) return refuse("invalid_json", "", "the body is not a JSON object");
-  RunRequest request;
-  for (const auto& [key, value] : parsed.get_object()) {
+Read read_run_request(const json::object& body, RunRequest& request) {
+  for (const auto& [key, value] : body) {
     const std::string_view name(key.data(), key.size());
     const auto* const field = std::ranges::find(kFields, name, &Field::name);
     if (field == std::end(kFields)) return unknown(name);
-    if (auto read = field->read(value, request); !read) return tl::unexpected(read.error());
+    if (auto read = field->read(value, request); !read) return read;
   }
-  if (auto checked = check_program(parsed.get_object(), request); !checked) {
-    return tl::unexpected(checked.error());
-  }
-  // Last: there are few members by now, however long the body is.
-  if (const auto name = find_repeated_member(body)) {
-    return refuse("invalid_json", "", "the member " + shown(*name) + " stands there twice");
-  }
+  return check_program(body, request);
+}
+
+tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
+  RunRequest request;
+  const auto read = read_body(
+      body, [&](const json::object& object) { return read_run_request(object, request); });
+  if (!read) return tl::unexpected(read.error());
   return request;
 }
 

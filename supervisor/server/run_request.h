@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <boost/json/fwd.hpp>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,9 @@ struct RunRequest {
 
 // Errors name the field, what is wrong with it and what to write.
 [[nodiscard]] tl::expected<RunRequest, Problem> parse_run_request(std::string_view body);
+// The same of an object that is part of another request.
+[[nodiscard]] tl::expected<void, Problem> read_run_request(const boost::json::object& body,
+                                                           RunRequest& request);
 
 // Memory that its run takes while it waits.
 [[nodiscard]] std::uint64_t held_bytes(const RunRequest& request);

@@ -15,6 +15,7 @@
 #include "supervisor/cli/user_scope.h"
 #include "supervisor/run/host.h"
 #include "supervisor/server/api.h"
+#include "supervisor/server/batch_registry.h"
 #include "supervisor/server/listener.h"
 #include "supervisor/server/quotas.h"
 #include "supervisor/server/readiness.h"
@@ -92,7 +93,9 @@ class Service {
         queue_(loop, options.queue, runs_on(loop, host)),
         readiness_(loop, host, configuration_, runs_on(loop, host)),
         registry_(loop, queue_, options.registry),
-        api_(loop, host, configuration_, quotas_, registry_, queue_, readiness_, telemetry_),
+        batches_(loop, queue_, options.registry),
+        api_(loop, host, configuration_, quotas_, registry_, batches_, queue_, readiness_,
+             telemetry_),
         server_(loop, options.server, std::move(listeners), api_, queue_) {}
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -118,15 +121,16 @@ class Service {
   RunQueue queue_;
   Readiness readiness_;
   RunRegistry registry_;
+  BatchRegistry batches_;
   Api api_;
   Server server_;
   EventLoop::TimerId watchdog_ = 0;
   EventLoop::TimerId status_ = 0;
 };
 
-AskedProgram program_of(const KnownRun& run) {
-  const RunTerms& terms = run.terms();
-  return {terms.owner, "run", terms.policy, terms.network, terms.code_sha256, terms.trace};
+AskedProgram program_of(const KnownWork& work, const std::string& kind) {
+  const RunTerms& terms = work.terms();
+  return {terms.owner, kind, terms.policy, terms.network, terms.code_sha256, terms.trace};
 }
 
 sys::Status Service::run() {
@@ -145,7 +149,11 @@ sys::Status Service::run() {
     quotas_.spend(owner, record.cpu.value_or(std::chrono::microseconds(0)));
   });
   registry_.on_record([this](const KnownRun& run, const RunRecord& record) {
-    telemetry_.on_record(program_of(run), record);
+    telemetry_.on_record(program_of(run, "run"), record);
+    if (record.status == RunStatus::setup_failed) readiness_.doubt();
+  });
+  batches_.on_record([this](const KnownBatch& batch, const RunRecord& record) {
+    telemetry_.on_record(program_of(batch, "case"), record);
     if (record.status == RunStatus::setup_failed) readiness_.doubt();
   });
   keep_runs();

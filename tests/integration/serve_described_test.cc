@@ -26,15 +26,29 @@ TEST_P(ServeDescribed, AnswersAreAsItsDescriptionSays) {
                                     {"Limits", client.get("/v1/limits").body},
                                     {"Checks", client.get("/v1/doctor").body},
                                     {"RunRequest", body}};
-  const HttpAnswer events = client.post("/v1/runs", body, "Accept: application/x-ndjson\r\n");
-  for (std::size_t at = 0; at < events.body.size();) {
-    const std::size_t end = events.body.find('\n', at);
-    all.push_back({"Event", events.body.substr(at, end - at)});
-    at = end + 1;
-  }
+  const std::string_view lines = "Accept: application/x-ndjson\r\n";
+  const auto add_lines = [&](const std::string& schema, const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      all.push_back({schema, text.substr(at, end - at)});
+      at = end + 1;
+    }
+  };
+  const HttpAnswer events = client.post("/v1/runs", body, lines);
+  add_lines("Event", events.body);
   all.push_back({"Record", client.get(events.header("Content-Location")).body});
   all.push_back({"RunList", client.get("/v1/runs").body});
   all.push_back({"RunSummary", client.post("/v1/runs", body, "Prefer: respond-async\r\n").body});
+  const std::string batch = R"({"program": )" + body +
+                            R"(, "comparator": {"type": "float", "abs": 0.5}, "cases": [)"
+                            R"({"expected_stdout": "out", "comparator": "exact"}]})";
+  all.push_back({"BatchRequest", batch});
+  all.push_back({"Batch", client.post("/v1/batches", batch).body});
+  const std::string ready = R"({"program": {"argv": ["true"]}, "cases": [{}]})";
+  add_lines("BatchEvent", client.post("/v1/batches", ready, lines).body);
+  all.push_back(
+      {"RunSummary", client.post("/v1/batches", ready, "Prefer: respond-async\r\n").body});
+  all.push_back({"Problem", client.get("/v1/batches/bat_x").body});
   for (const char* wrong : {"{", "{}", R"({"argv": ["x"], "code": "1"})"}) {
     all.push_back({"Problem", client.post("/v1/runs", wrong).body});
   }

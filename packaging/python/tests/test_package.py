@@ -16,7 +16,7 @@ import zipfile
 
 import wardcase
 
-from .support import COMMAND, Case, language_is_usable
+from .support import COMMAND, Case, Service, language_is_usable
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 USE = "import wardcase; print(wardcase.__file__, wardcase.Client().run('print(6 * 7)').stdout)"
@@ -98,7 +98,10 @@ class Readme(Case):
         self.assertGreater(len(examples), 3)
         # Its last example makes a session that lives on.
         self.addCleanup(subprocess.run, [COMMAND, "session", "rm", "readme"], check=False)
-        for example in examples:
+        service = Service()
+        self.addCleanup(service.close)
+        for written in examples:
+            example = written.replace("unix:/run/wardcase/api.sock", service.address)
             if "javascript" in example and not language_is_usable("javascript"):
                 continue
             with self.subTest(example=example), tempfile.TemporaryDirectory() as directory:

@@ -8,6 +8,7 @@
 
 from wardcase import errors
 from wardcase.aio import AsyncClient, AsyncSession, AsyncStream
+from wardcase.batch import Batch, BatchResult, CaseResult
 from wardcase.client import Client
 from wardcase.dropin import code_run, do_code_run, execute_bash, execute_javascript, execute_python
 from wardcase.errors import InvalidArgument, NotSupported, RequestRefused, RunError, Unavailable, WardcaseError
@@ -20,6 +21,9 @@ __all__ = [
     "AsyncClient",
     "AsyncSession",
     "AsyncStream",
+    "Batch",
+    "BatchResult",
+    "CaseResult",
     "Client",
     "InvalidArgument",
     "NotSupported",

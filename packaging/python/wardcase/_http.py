@@ -83,7 +83,11 @@ class HttpDoor:
 
     def start(self, program: Program) -> HttpRun:
         """Starts a run of a program."""
-        return HttpRun(self, _request(program))
+        return HttpRun(self, "/v1/runs", request_of(program))
+
+    def start_batch(self, request: Dict[str, Any]) -> HttpRun:
+        """Starts a batch, by the body of its request."""
+        return HttpRun(self, "/v1/batches", request)
 
     def check(self, program: Program) -> Any:
         """Looks at nothing: the service does that only before it runs something."""
@@ -95,8 +99,9 @@ class HttpDoor:
 class HttpRun:
     """One request whose answer is a stream of events."""
 
-    def __init__(self, door: HttpDoor, request: Dict[str, Any]) -> None:
+    def __init__(self, door: HttpDoor, path: str, request: Dict[str, Any]) -> None:
         self._door = door
+        self._path = path
         self._place: Optional[str] = None
         self._abandoned = False
         self._connection = door.connect()
@@ -109,7 +114,7 @@ class HttpRun:
     def _ask(self, request: Dict[str, Any]) -> http.client.HTTPResponse:
         headers = self._door.headers({"Accept": "application/x-ndjson", "Content-Type": "application/json"})
         try:
-            self._connection.request("POST", "/v1/runs", json.dumps(request).encode(), headers)
+            self._connection.request("POST", self._path, json.dumps(request).encode(), headers)
             # Its answer may close the connection, which the socket's own name outlives.
             self._socket = self._connection.sock
             answer = self._connection.getresponse()
@@ -121,7 +126,7 @@ class HttpRun:
         return answer
 
     def events(self) -> Iterator[Dict[str, Any]]:
-        """Until the last one, which has the record."""
+        """Until the last one, which has the record or the summary."""
         try:
             for line in self._answer:
                 event = json.loads(line)
@@ -130,7 +135,7 @@ class HttpRun:
                 if event["type"] == "error":
                     raise RequestRefused(event.get("message", "it was refused"), event.get("code", "refused"))
                 yield event
-                if event["type"] == "exit":
+                if event["type"] in ("exit", "batch"):
                     return
         except (OSError, ValueError, http.client.HTTPException) as error:
             why = "it was given up" if self._abandoned else str(error)
@@ -178,14 +183,16 @@ def _problem(status: int, body: bytes, retry_after: Optional[str]) -> Exception:
     return RequestRefused(detail, code, problem.get("field"))
 
 
-def _text(argument: str, content: bytes) -> str:
+def text_of(argument: str, content: bytes) -> str:
+    """What the service is sent of it where it takes text alone."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidArgument(argument, f"is not UTF-8 at byte {error.start}; the service takes text") from None
 
 
-def _request(program: Program) -> Dict[str, Any]:
+def request_of(program: Program) -> Dict[str, Any]:
+    """What the service is sent of it."""
     for name in ("workspace", "volumes", "out", "interpreter"):
         if getattr(program, name):
             raise NotSupported(f"{name}: the service takes no paths of the host; use files, or the command")
@@ -204,17 +211,18 @@ def _request(program: Program) -> Dict[str, Any]:
         "validate": program.validate,
         "encoding_fallback": program.encoding_fallback,
         "allow_syscalls": program.allow_syscalls,
-        "files": {name: {"base64": _base64(content)} for name, content in program.files.items()},
+        "files": {name: {"base64": base64_of(content)} for name, content in program.files.items()},
     }
     made = {name: value for name, value in made.items() if value}
     if program.code is not None:
-        made["code"] = _text("code", program.code)
+        made["code"] = text_of("code", program.code)
     if program.prelude is not None:
-        made["prelude"] = _text("prelude", program.prelude)
+        made["prelude"] = text_of("prelude", program.prelude)
     if program.stdin is not None:
-        made["stdin_base64"] = _base64(program.stdin)
+        made["stdin_base64"] = base64_of(program.stdin)
     return made
 
 
-def _base64(content: bytes) -> str:
+def base64_of(content: bytes) -> str:
+    """As text."""
     return base64.b64encode(content).decode("ascii")

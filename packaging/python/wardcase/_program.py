@@ -175,16 +175,16 @@ def program(
 ) -> Program:
     """Of the arguments of Client.run; the first that can't be used is an InvalidArgument."""
     made = Program(
-        code=None if code is None else _bytes("code", code),
+        code=None if code is None else text_or_bytes("code", code),
         language=word("language", language),
         argv=words("argv", argv),
         args=words("args", args),
         stdin=None if stdin is None else content("stdin", stdin),
-        files=_files(files),
-        env=_env(env),
+        files=contents(files),
+        env=variables(env),
         limits=_limits(limits),
         requirements=words("requirements", requirements),
-        prelude=None if prelude is None else _bytes("prelude", prelude),
+        prelude=None if prelude is None else text_or_bytes("prelude", prelude),
         validate=_switch("validate", validate),
         network=word("network", network),
         policy=word("policy", policy),
@@ -258,7 +258,8 @@ def text_bytes(argument: str, value: str) -> bytes:
         raise InvalidArgument(argument, why) from None
 
 
-def _bytes(argument: str, value: Any) -> bytes:
+def text_or_bytes(argument: str, value: Any) -> bytes:
+    """As bytes."""
     if isinstance(value, str):
         return text_bytes(argument, value)
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -269,7 +270,7 @@ def _bytes(argument: str, value: Any) -> bytes:
 def content(argument: str, value: Any) -> bytes:
     """Bytes of text, bytes or a path. That is read here, with the rights of the caller."""
     if not isinstance(value, os.PathLike):
-        return _bytes(argument, value)
+        return text_or_bytes(argument, value)
     try:
         with open(value, "rb") as file:
             return file.read()
@@ -326,11 +327,13 @@ def _mapping(argument: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _files(given: Any) -> Dict[str, bytes]:
+def contents(given: Any) -> Dict[str, bytes]:
+    """Of files, by their names."""
     return {name: content(f"files[{name!r}]", value) for name, value in _mapping("files", given).items()}
 
 
-def _env(given: Any) -> Dict[str, str]:
+def variables(given: Any) -> Dict[str, str]:
+    """Of an environment."""
     made = {}
     for name, value in _mapping("env", given).items():
         if "=" in name:

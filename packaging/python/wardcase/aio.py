@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import functools
 import os
 import threading
 from typing import (
@@ -24,6 +25,7 @@ from typing import (
 )
 
 from wardcase import _program
+from wardcase.batch import BatchResult
 from wardcase.client import Client
 from wardcase.result import Result
 from wardcase.session import Session
@@ -161,6 +163,25 @@ class AsyncClient:
         """See Client.batch."""
         results = {index: result async for index, result in self.as_finished(programs, parallel=parallel, **arguments)}
         return [results[index] for index in range(len(results))]
+
+    async def judge(
+        self, code: Union[str, bytes, None] = None, language: Optional[str] = None, **arguments: Any
+    ) -> BatchResult:
+        """See Client.judge."""
+        loop = asyncio.get_running_loop()
+        start = functools.partial(self._client.judge_stream, code, language, **arguments)
+        making = loop.run_in_executor(None, start)
+        try:
+            batch = await asyncio.shield(making)
+        except asyncio.CancelledError:
+            (await making).close()
+            raise
+        waiting = loop.run_in_executor(None, batch.wait)
+        try:
+            return await asyncio.shield(waiting)
+        finally:
+            batch.close()
+            await asyncio.gather(waiting, return_exceptions=True)
 
     async def as_finished(
         self,

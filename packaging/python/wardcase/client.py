@@ -24,8 +24,10 @@ from typing import (
 )
 
 from wardcase import _program
+from wardcase import batch as _batch
 from wardcase._command import CommandDoor
 from wardcase._http import HttpDoor
+from wardcase.batch import Batch, BatchResult, CaseResult, Comparator
 from wardcase.errors import InvalidArgument, NotSupported
 from wardcase.result import Result
 from wardcase.session import SESSION_ARGUMENTS, Session
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _NO_SESSIONS = "session: the service has no sessions yet; without host and WARDCASE_HOST the command makes them"
+_NO_BATCHES = "cases: the service alone judges them; name it by host or WARDCASE_HOST, or run each and compare"
 
 
 class Client:
@@ -165,7 +168,8 @@ class Client:
 
         Each is its code, or a dict of arguments of `run`; `arguments` hold for all. Gives the
         results as a list in the order of the programs; with `as_finished` an iterator of (index,
-        result), which ends all runs when it is closed. An error of one ends all.
+        result), which ends all runs when it is closed. An error of one ends all. For one program
+        with many inputs there is `judge`.
         """
         found = self.batch_programs(programs, parallel, arguments)
         finished = self._run_all(found, parallel or os.cpu_count() or 1)
@@ -173,6 +177,64 @@ class Client:
             return finished
         results = dict(finished)
         return [results[index] for index in range(len(found))]
+
+    def judge(
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        *,
+        cases: Optional[Iterable[Mapping[str, Any]]] = None,
+        test_code: Union[str, bytes, None] = None,
+        comparator: Optional[Comparator] = None,
+        checker: Optional[Mapping[str, Any]] = None,
+        stop_on_first_failure: bool = False,
+        **arguments: Unpack[_program.Arguments],
+    ) -> BatchResult:
+        """Runs one program with many cases, and says which of them it passes.
+
+        The program is that of `run`, with its arguments. Each of `cases` is a dict: `stdin`, `args`,
+        `env`, `files`, `expected_stdout`, `comparator`. In their place `test_code` is put behind the
+        program. `comparator` is that of all: 'exact', 'trim', 'tokens' or {'type': 'float', 'abs':
+        1e-6}. `checker`, a dict of arguments of `run`, is a program that judges instead. With
+        `stop_on_first_failure` no case counts after it.
+
+        The service compiles once and judges: this needs one, by `host` or WARDCASE_HOST.
+        """
+        with self.judge_stream(
+            code,
+            language,
+            cases=cases,
+            test_code=test_code,
+            comparator=comparator,
+            checker=checker,
+            stop_on_first_failure=stop_on_first_failure,
+            **arguments,
+        ) as batch:
+            return batch.wait()
+
+    def judge_stream(
+        self,
+        code: Union[str, bytes, None] = None,
+        language: Optional[str] = None,
+        *,
+        cases: Optional[Iterable[Mapping[str, Any]]] = None,
+        test_code: Union[str, bytes, None] = None,
+        comparator: Optional[Comparator] = None,
+        checker: Optional[Mapping[str, Any]] = None,
+        stop_on_first_failure: bool = False,
+        **arguments: Unpack[_program.Arguments],
+    ) -> Batch:
+        """Starts the same, and gives the cases as they end; letting go of it ends all."""
+        judge = None
+        if checker is not None:
+            if not isinstance(checker, Mapping):
+                raise InvalidArgument("checker", f"is of type {type(checker).__name__}; give a dict")
+            judge = _program.program(**checker)
+        program = self.program(code, language, **arguments)
+        request = _batch.request(program, cases, test_code, comparator, judge, stop_on_first_failure)
+        if not isinstance(self._door, HttpDoor):
+            raise NotSupported(_NO_BATCHES)
+        return Batch(self._door.start_batch(request))
 
     def batch_programs(self, programs: Any, parallel: Any, arguments: Mapping[str, Any]) -> List[_program.Program]:
         """All programs of a batch are looked at before the first one runs."""

@@ -19,7 +19,7 @@ namespace wardcase::supervisor {
 namespace {
 
 using namespace std::chrono_literals;
-using Bond = RunReader::Bond;
+using Bond = WorkReader::Bond;
 
 // Runs that do what the test says.
 class RunRegistryTest : public testing::Test {
@@ -50,7 +50,7 @@ class RunRegistryTest : public testing::Test {
     loop.at(Clock::now() + 1ms, [this] { loop.stop(); });
     EXPECT_TRUE(loop.run());
   }
-  static std::vector<std::string> all(RunReader& reader) {
+  static std::vector<std::string> all(WorkReader& reader) {
     std::vector<std::string> lines;
     while (auto line = reader.next()) lines.push_back(*line);
     return lines;
@@ -110,7 +110,7 @@ TEST_F(RunRegistryTest, WhatNobodyWaitsForDoesNotBeginWhereItCouldBeForgotten) {
 
 TEST_F(RunRegistryTest, OfThoseThatHaveEndedTheOldestGoesWhichNobodyReads) {
   for (const char* id : {"a", "b"}) ASSERT_NE(begin(id), nullptr);
-  RunReader reader(*registry.find("a", kRoot), 0, Bond::none, [] {});
+  WorkReader reader(*registry.find("a", kRoot), 0, Bond::none, [] {});
   end("a");
   end("b");
   for (const char* id : {"c", "d"}) {
@@ -135,7 +135,7 @@ TEST_F(RunRegistryTest, OneThatIsReadForLongKeepsNoOther) {
   };
   KnownRun* const old = begin_and_end("a");
   ASSERT_NE(old, nullptr);
-  RunReader reader(*old, 0, Bond::none, [] {});
+  WorkReader reader(*old, 0, Bond::none, [] {});
   std::this_thread::sleep_for(600ms);
   ASSERT_NE(begin_and_end("b"), nullptr);
   turn();
@@ -158,13 +158,13 @@ TEST_F(RunRegistryTest, WhatIsKeptOfThemHasABound) {
 TEST_F(RunRegistryTest, AReaderGetsAllLinesFromItsPlaceOn) {
   KnownRun& run = *begin("a");
   int calls = 0;
-  RunReader reader(run, 0, Bond::none, [&] { ++calls; });
+  WorkReader reader(run, 0, Bond::none, [&] { ++calls; });
   print("a", "one");
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(all(reader).size(), 1U);
   EXPECT_FALSE(reader.is_over());
   end("a");
-  RunReader later(run, 1, Bond::none, [] {});
+  WorkReader later(run, 1, Bond::none, [] {});
   EXPECT_EQ(all(later), all(reader));
   EXPECT_TRUE(later.is_over() && reader.is_over());
   EXPECT_EQ(later.position(), 2U);
@@ -175,7 +175,7 @@ TEST_F(RunRegistryTest, AReaderThatIsBehindIsToldHowMuchItMissed) {
   KnownRun& run = *begin("a");
   const std::string much(1 << 20, 'x');
   for (int i = 0; i < 9; ++i) print("a", much);
-  RunReader reader(run, 2, Bond::none, [] {});
+  WorkReader reader(run, 2, Bond::none, [] {});
   const auto lines = all(reader);
   EXPECT_EQ(lines.size(), 4U);
   EXPECT_EQ(
@@ -188,11 +188,11 @@ TEST_F(RunRegistryTest, AReaderThatIsBehindIsToldHowMuchItMissed) {
 TEST_F(RunRegistryTest, OutputWaitsForWhoReadsItAndForNobodyElse) {
   KnownRun& run = *begin("a");
   const std::string much(800 << 10, 'x');
-  RunReader watcher(run, 0, Bond::none, [] {});
+  WorkReader watcher(run, 0, Bond::none, [] {});
   print("a", much);
   print("a", much);
   EXPECT_FALSE(is_paused);
-  RunReader reader(run, 0, Bond::reads, [] {});
+  WorkReader reader(run, 0, Bond::reads, [] {});
   print("a", "more");
   EXPECT_TRUE(is_paused);
   EXPECT_TRUE(reader.next());
@@ -204,10 +204,10 @@ TEST_F(RunRegistryTest, OutputWaitsForWhoReadsItAndForNobodyElse) {
 TEST_F(RunRegistryTest, TheLastWhoWaitsEndsIt) {
   KnownRun& run = *begin("a");
   {
-    RunReader watcher(run, 0, Bond::none, [] {});
-    RunReader first(run, 0, Bond::waits, [] {});
+    WorkReader watcher(run, 0, Bond::none, [] {});
+    WorkReader first(run, 0, Bond::waits, [] {});
     {
-      RunReader second(run, 0, Bond::reads, [] {});
+      WorkReader second(run, 0, Bond::reads, [] {});
     }
     EXPECT_EQ(stops, 0);
   }
@@ -216,18 +216,18 @@ TEST_F(RunRegistryTest, TheLastWhoWaitsEndsIt) {
   terms.is_detached = true;
   KnownRun& detached = *begin("b", terms);
   {
-    RunReader reader(detached, 0, Bond::waits, [] {});
+    WorkReader reader(detached, 0, Bond::waits, [] {});
   }
   EXPECT_EQ(stops, 1);
 }
 
 TEST_F(RunRegistryTest, AReaderMayGoWhileOthersAreTold) {
   KnownRun& run = *begin("a");
-  std::unique_ptr<RunReader> other;
-  RunReader first(run, 0, Bond::none, [&] { other.reset(); });
-  other = std::make_unique<RunReader>(run, 0, Bond::none, [&] { FAIL() << "it has gone"; });
-  std::unique_ptr<RunReader> own;
-  own = std::make_unique<RunReader>(run, 0, Bond::none, [&] { own.reset(); });
+  std::unique_ptr<WorkReader> other;
+  WorkReader first(run, 0, Bond::none, [&] { other.reset(); });
+  other = std::make_unique<WorkReader>(run, 0, Bond::none, [&] { FAIL() << "it has gone"; });
+  std::unique_ptr<WorkReader> own;
+  own = std::make_unique<WorkReader>(run, 0, Bond::none, [&] { own.reset(); });
   print("a", "x");
   EXPECT_EQ(other, nullptr);
   EXPECT_EQ(own, nullptr);
