@@ -38,6 +38,8 @@ std::optional<Problem> refuse_browsers(const HttpRequest& request) {
 struct Handlers {
   ServiceHandlers& service;
   RunHandlers& runs;
+  SessionHandlers& sessions;
+  SessionFileHandlers& files;
   HostHandlers& host;
 };
 
@@ -63,6 +65,32 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/runs/{id}", [](const auto& h, const auto& call) { h.runs.show(call); }},
     {"DELETE", "/v1/runs/{id}", [](const auto& h, const auto& call) { h.runs.stop(call); }},
     {"GET", "/v1/runs/{id}/events", [](const auto& h, const auto& call) { h.runs.follow(call); }},
+    {"POST", "/v1/sessions", [](const auto& h, const auto& call) { h.sessions.create(call); }},
+    {"GET", "/v1/sessions", [](const auto& h, const auto& call) { h.sessions.list(call); }},
+    {"GET", "/v1/sessions/{id}", [](const auto& h, const auto& call) { h.sessions.show(call); }},
+    {"PATCH", "/v1/sessions/{id}",
+     [](const auto& h, const auto& call) { h.sessions.extend(call); }},
+    {"DELETE", "/v1/sessions/{id}",
+     [](const auto& h, const auto& call) { h.sessions.remove(call); }},
+    {"POST", "/v1/sessions/{id}/exec",
+     [](const auto& h, const auto& call) { h.sessions.exec(call); }},
+    {"POST", "/v1/sessions/{id}/interrupt",
+     [](const auto& h, const auto& call) { h.sessions.interrupt(call); }},
+    {"POST", "/v1/sessions/{id}/input",
+     [](const auto& h, const auto& call) { h.sessions.input(call); }},
+    {"POST", "/v1/sessions/{id}/reset",
+     [](const auto& h, const auto& call) { h.sessions.reset(call); }},
+    {"GET", "/v1/sessions/{id}/files", [](const auto& h, const auto& call) { h.files.list(call); }},
+    {"GET", "/v1/sessions/{id}/files/{path}",
+     [](const auto& h, const auto& call) { h.files.read(call); }},
+    {"PUT", "/v1/sessions/{id}/files/{path}",
+     [](const auto& h, const auto& call) { h.files.write(call); }},
+    {"DELETE", "/v1/sessions/{id}/files/{path}",
+     [](const auto& h, const auto& call) { h.files.remove(call); }},
+    {"GET", "/v1/sessions/{id}/archive",
+     [](const auto& h, const auto& call) { h.files.archive(call); }},
+    {"PUT", "/v1/sessions/{id}/archive",
+     [](const auto& h, const auto& call) { h.files.unpack(call); }},
 };
 
 void add_to(std::string& list, std::string_view word) {
@@ -96,10 +124,11 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
       request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   std::string methods;
   const Caller caller = caller_at(exchange.peer());
-  ApiCall call = {request, exchange, caller, {}};
+  ApiCall call = {request, exchange, caller, {}, {}};
   for (const Route& route : kRoutes) {
-    if (!matches(path, route.path, call.id)) continue;
-    if (route.method == method) return route.handle({service_, runs_, host_}, call);
+    if (!matches(path, route.path, call.id, call.rest)) continue;
+    if (route.method == method)
+      return route.handle({service_, runs_, sessions_, files_, host_}, call);
     add_to(methods, route.method);
     if (route.method == "GET") add_to(methods, "HEAD");
   }
@@ -109,6 +138,7 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
 void Api::begin_drain() {
   service_.begin_drain();
   runs_.begin_drain();
+  sessions_.begin_drain();
 }
 
 }  // namespace wardcase::supervisor

@@ -7,6 +7,8 @@
 #include "supervisor/server/http_codec.h"
 #include "supervisor/server/run_handlers.h"
 #include "supervisor/server/service_handlers.h"
+#include "supervisor/server/session_file_handlers.h"
+#include "supervisor/server/session_handlers.h"
 
 namespace wardcase::supervisor {
 
@@ -14,8 +16,12 @@ namespace wardcase::supervisor {
 class Api {
  public:
   Api(EventLoop& loop, const Host& host, RunRegistry& registry, RunQueue& queue,
-      Readiness& readiness, Telemetry& telemetry)
-      : service_(readiness, telemetry), runs_(host, registry, queue), host_(loop, host) {}
+      SessionRegistry& sessions, Readiness& readiness, Telemetry& telemetry)
+      : service_(readiness, telemetry),
+        runs_(host, registry, queue),
+        sessions_(loop, host, sessions, registry),
+        files_(loop, sessions),
+        host_(loop, host) {}
 
   // Has the request answered, at once or later.
   void handle(const HttpRequest& request, Exchange& exchange);
@@ -25,6 +31,8 @@ class Api {
  private:
   ServiceHandlers service_;
   RunHandlers runs_;
+  SessionHandlers sessions_;
+  SessionFileHandlers files_;
   HostHandlers host_;
 };
 

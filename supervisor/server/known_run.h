@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,10 +22,9 @@ class RunReader;
 enum class RunState : std::uint8_t { queued, running, ended };
 [[nodiscard]] std::string_view run_state_name(RunState state);
 
-// Who comes over TCP is known to nobody.
-
-// Codes of runs that never began.
+// Codes of runs that never began, or whose session has ended.
 inline constexpr std::string_view kDraining = "draining";
+inline constexpr std::string_view kSessionEnded = "session_ended";
 inline constexpr std::string_view kDeadlinePassed = "deadline_passed";
 
 // What who asks for a run says of it, besides the run itself.
@@ -34,7 +34,8 @@ struct RunTerms {
   bool is_detached = false;  // it goes on when nobody waits for it any more
   std::optional<std::chrono::milliseconds> deadline;  // for all of it, from now on
   std::string trace;                                  // the id of a trace, or ""
-  std::string policy;                                 // its name, for those who note what ran
+  std::string kind = "run";                           // or "exec", for those who note what ran
+  std::string policy;                                 // its name
   std::string network;
   std::string code_sha256;
   std::string key;          // of idempotency, or ""
@@ -43,8 +44,10 @@ struct RunTerms {
 
 // Why there is no record.
 struct RunFailure {
-  std::string_view code;  // kDraining or kDeadlinePassed
+  std::string code;  // of a problem
   std::string message;
+  int status = 503;
+  std::string field = "";
 };
 
 // A run of a service that has died.
@@ -63,6 +66,19 @@ struct PastRun {
   std::optional<End> end;  // nullopt: it died with that service
 };
 
+// What a known run consists of where it is none of the queue's: a program in a session. It tells
+// the run what happens.
+class OtherWork {
+ public:
+  OtherWork() = default;
+  OtherWork(const OtherWork&) = delete;
+  OtherWork& operator=(const OtherWork&) = delete;
+  virtual ~OtherWork() = default;
+
+  virtual void stop() = 0;
+  virtual void set_paused(bool is_paused) = 0;
+};
+
 // A run that the service was asked for: from the queue to its end, and for a while after that.
 class KnownRun : private QueueObserver {
  public:
@@ -76,18 +92,30 @@ class KnownRun : private QueueObserver {
 
   // False: the queue is full.
   [[nodiscard]] bool begin(Job job, std::uint64_t bytes);
+  // In its place, for a run that is not the queue's. `waiting` is its record for now.
+  void begin_elsewhere(RunRecord waiting, std::unique_ptr<OtherWork> work);
   // In its place: there is nothing to run, and this is its record.
   void end_with(const RunRecord& record);
   // In its place: what is known of that one, whose end is `lost` if it had none; then `ended` is
   // called.
   void restore(PastRun past);
   void stop();
+  // What is done elsewhere: it was taken to be done; it begins; a line of its log, of which the
+  // last one has the record; what is known of its end besides; it was never taken.
+  void note_taken();
+  void note_begun() { state_ = RunState::running; }
+  void take_line(std::string_view line);
+  void end_elsewhere(const RunRecord& outline);
+  void fail(RunFailure failure);
   // From now on it does not depend on who waits for it.
   void detach() { terms_.is_detached = true; }
 
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] const RunTerms& terms() const { return terms_; }
   [[nodiscard]] RunState state() const { return state_; }
+  [[nodiscard]] bool is_elsewhere() const { return elsewhere_ != nullptr; }
+  // It is certain that it will have a record.
+  [[nodiscard]] bool is_taken() const { return is_taken_; }
   [[nodiscard]] const RunLog& log() const { return log_; }
   [[nodiscard]] const std::optional<RunFailure>& failure() const { return failure_; }
   // The record as JSON; before the end what is known so far (`running`). Not of one that failed.
@@ -120,7 +148,7 @@ class KnownRun : private QueueObserver {
   void on_deadline();
   // Stops it; true: it had not begun, and does not.
   bool leaves_queue();
-  void fail(RunFailure failure);
+  void conclude();
   void end(const RunRecord* record);
   void tell();
   void leave(RunReader& reader);
@@ -134,11 +162,13 @@ class KnownRun : private QueueObserver {
   std::optional<std::string> language_;
   RunRecord waiting_;  // what its record is until it begins
   RunQueue::Ticket ticket_ = 0;
+  std::shared_ptr<OtherWork> elsewhere_;
   RunState state_ = RunState::queued;
   RunStatus status_ = RunStatus::running;
   RunLog log_;
   std::optional<RunFailure> failure_;
   std::vector<RunReader*> readers_;
+  bool is_taken_ = true;
   bool is_paused_ = false;
   bool is_stopping_ = false;
   bool is_late_ = false;

@@ -34,7 +34,8 @@ json::object summary_of(const KnownRun& run) {
 
 Problem problem_of(const RunFailure& failure) {
   if (failure.code == kDraining) return draining();
-  return {503, std::string(failure.code), failure.message, "", kRetrySeconds};
+  const int retry = failure.status == 503 || failure.status == 429 ? kRetrySeconds : 0;
+  return {failure.status, failure.code, failure.message, failure.field, retry};
 }
 
 // Waits for the end of a run.
@@ -50,6 +51,15 @@ class AnswerAtEnd : public PendingAnswer {
 };
 
 }  // namespace
+
+std::string time_text(std::chrono::system_clock::time_point when) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+  std::tm parts = {};
+  (void)::gmtime_r(&seconds, &parts);  // fails beyond the year 2^31
+  std::array<char, sizeof "2026-01-02T03:04:05Z"> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), size};
+}
 
 HttpResponse head_of(const KnownRun& run) {
   HttpResponse response;

@@ -2,12 +2,17 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <chrono>
+#include <string>
 #include <vector>
 
 #include "supervisor/server/api_call.h"
 #include "supervisor/server/known_run.h"
 
 namespace wardcase::supervisor {
+
+// RFC 3339, in UTC.
+[[nodiscard]] std::string time_text(std::chrono::system_clock::time_point when);
 
 // What a run is told as.
 

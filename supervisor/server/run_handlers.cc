@@ -2,39 +2,21 @@
 // Copyright The wardcase authors
 #include "supervisor/server/run_handlers.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
 #include "policies/units.h"
-#include "supervisor/languages/sha256.h"
 #include "supervisor/server/request_spec.h"
 #include "supervisor/server/request_target.h"
 #include "supervisor/server/run_answers.h"
-#include "supervisor/server/run_events.h"
+#include "supervisor/server/run_reply.h"
 
 namespace wardcase::supervisor {
 
 namespace {
 
-constexpr std::array kOfRun = {AnswerKind::json, AnswerKind::ndjson, AnswerKind::sse};
 constexpr std::array kOfEvents = {AnswerKind::ndjson, AnswerKind::sse};
-
-bool is_json(const HttpRequest& request) {
-  const std::string* type = request.header("content-type");
-  if (type == nullptr) return true;
-  std::string media = type->substr(0, type->find(';'));
-  while (!media.empty() && (media.back() == ' ' || media.back() == '\t')) media.pop_back();
-  std::ranges::transform(media, media.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return media == "application/json";
-}
-
-Problem not_acceptable(std::string_view kinds) {
-  return {406, "not_acceptable", "Accept: this path answers with " + std::string(kinds)};
-}
 
 // That of ?after=, or of who takes server-sent events up again.
 tl::expected<std::uint64_t, Problem> read_position(const HttpRequest& request) {
@@ -55,63 +37,23 @@ std::string code_sum(const RunRequest& asked) {
   return sha256(words);
 }
 
-void stream(const ApiCall& call, KnownRun& run, std::uint64_t after, RunReader::Bond bond,
-            AnswerKind kind) {
-  HttpResponse head = head_of(run);
-  head.content_type = media_type_of(kind);
-  call.exchange.stream(head, stream_events(run, after, bond, kind, call.exchange));
-}
-
 }  // namespace
 
 void RunHandlers::begin(const ApiCall& call) {
   if (is_draining_) return call.refuse(draining());
-  if (!is_json(call.request)) {
-    return call.refuse({415, "unsupported_media_type", "send Content-Type: application/json"});
-  }
-  const auto kind = choose_kind(call.request, kOfRun);
-  if (!kind) {
-    return call.refuse(
-        not_acceptable("application/json, application/x-ndjson or text/event-stream"));
-  }
-  auto key = idempotency_key(call.request);
-  if (!key) return call.refuse(key.error());
+  const auto wanted = wanted_reply(call.request);
+  if (!wanted) return call.refuse(wanted.error());
   const auto asked = parse_run_request(call.request.body);
   if (!asked) return call.refuse(asked.error());
-  RunTerms terms;
-  terms.owner = call.caller.name;
-  terms.form = asked->form;
-  terms.deadline = asked->deadline;
-  terms.trace = trace_id(call.request);
-  terms.key = *std::move(key);
-  const bool is_async = prefers_async(call.request);
-  terms.is_detached = asked->is_detached || is_async;
-  const auto run = make_run(*asked, call.request.body, std::move(terms));
+  auto terms = terms_of(call, *asked, call.request.body);
+  if (!terms) return call.refuse(terms.error());
+  const auto run = make_run(*asked, *std::move(terms));
   if (!run) return call.refuse(run.error());
-  if (is_async) {
-    (*run)->detach();
-    return call.exchange.answer(accepted(**run));
-  }
-  if (*kind == AnswerKind::json) {
-    return answer_at_end(**run, RunReader::Bond::waits, call.exchange);
-  }
-  stream(call, **run, 0, RunReader::Bond::reads, *kind);
+  reply_with(call, **run, *wanted);
 }
 
-// Under a key that was used before it is the run that was asked for then; but not one that never
-// began, or was stopped because its client was gone, who now comes again.
-tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked,
-                                                       std::string_view body, RunTerms terms) {
-  if (!terms.key.empty()) {
-    terms.fingerprint = sha256(body);
-    KnownRun* known = registry_.find_key(terms.key, terms.owner);
-    if (known != nullptr && (known->is_abandoned() || known->failure())) known = nullptr;
-    if (known != nullptr && known->terms().fingerprint == terms.fingerprint) return known;
-    if (known != nullptr) {
-      return tl::unexpected(Problem{
-          422, "key_reused", "Idempotency-Key: another request was sent under this key before"});
-    }
-  }
+tl::expected<KnownRun*, Problem> RunHandlers::make_run(const RunRequest& asked, RunTerms terms) {
+  if (auto known = find_same(registry_, terms); !known || *known != nullptr) return known;
   auto settled = settle_request(asked, host_);
   if (!settled) return tl::unexpected(std::move(settled).error());
   terms.policy = settled->job.spec.policy;
@@ -165,7 +107,7 @@ void RunHandlers::follow(const ApiCall& call) const {
   }
   const auto after = read_position(call.request);
   if (!after) return call.refuse(after.error());
-  stream(call, *run, *after, RunReader::Bond::none, *kind);
+  stream_run(call, *run, *after, RunReader::Bond::none, *kind);
 }
 
 void RunHandlers::stop(const ApiCall& call) const {

@@ -27,8 +27,7 @@ class RunHandlers {
   void begin_drain() { is_draining_ = true; }
 
  private:
-  [[nodiscard]] tl::expected<KnownRun*, Problem> make_run(const RunRequest& asked,
-                                                          std::string_view body, RunTerms terms);
+  [[nodiscard]] tl::expected<KnownRun*, Problem> make_run(const RunRequest& asked, RunTerms terms);
   [[nodiscard]] KnownRun* find(const ApiCall& call) const;
 
   const Host& host_;

@@ -45,7 +45,7 @@ class RunQueue::Running : private RunObserver {
   Running(RunQueue& queue, Waiting waiting)
       : queue_(queue),
         ticket_(waiting.ticket),
-        memory_(queue.promise_of(waiting.asked)),
+        memory_(queue.promise_of(waiting.asked.memory)),
         observer_(*waiting.observer),
         queued_(
             std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - waiting.since)) {}
@@ -86,17 +86,25 @@ RunQueue::RunQueue(EventLoop& loop, Most most, StartRun start)
 
 RunQueue::~RunQueue() = default;
 
-std::uint64_t RunQueue::promise_of(const Asked& asked) const {
-  return most_.memory ? asked.memory.value_or(*most_.memory) : 0;
+std::uint64_t RunQueue::promise_of(const std::optional<std::uint64_t>& memory) const {
+  return most_.memory ? memory.value_or(*most_.memory) : 0;
 }
 
-bool RunQueue::has_room_for(const Asked& asked) const {
-  if (running_.size() >= most_.running) return false;
-  return !most_.memory || promised_ + promise_of(asked) <= *most_.memory;
+bool RunQueue::has_room_for(const std::optional<std::uint64_t>& memory) const {
+  return !most_.memory || promised_ + promise_of(memory) <= *most_.memory;
+}
+
+void RunQueue::withdraw(const std::optional<std::uint64_t>& memory) {
+  promised_ -= promise_of(memory);
+  start_more();
+}
+
+bool RunQueue::can_start(const Asked& asked) const {
+  return running_.size() < most_.running && has_room_for(asked.memory);
 }
 
 std::optional<RunQueue::Ticket> RunQueue::submit(Asked asked, QueueObserver& observer) {
-  const bool has_to_wait = waiting_count_ > 0 || !has_room_for(asked);
+  const bool has_to_wait = waiting_count_ > 0 || !can_start(asked);
   if (has_to_wait &&
       (waiting_count_ >= most_.waiting || waiting_bytes_ + asked.bytes > most_.waiting_bytes)) {
     return std::nullopt;
@@ -130,7 +138,7 @@ RunQueue::Waiting RunQueue::take_next() {
 
 // Nobody overtakes the one whose turn it is: small ones could keep a large one out for ever.
 void RunQueue::start_more() {
-  while (!turns_.empty() && has_room_for(waiting_.at(turns_.front()).front().asked)) {
+  while (!turns_.empty() && can_start(waiting_.at(turns_.front()).front().asked)) {
     Waiting next = take_next();
     Job job = std::move(next.asked.job);
     QueueObserver& observer = *next.observer;

@@ -66,6 +66,26 @@ void RunRegistry::restore(const RunStore::Found& found) {
   if (has_ended) take_end(order);
 }
 
+KnownRun* RunRegistry::begin_elsewhere(RunRecord waiting, RunTerms terms,
+                                       const MakeWork& make_work) {
+  const std::uint64_t order = next_;
+  KnownRun& run = make(std::move(terms));
+  auto work = make_work(run);
+  if (work == nullptr) {
+    runs_.erase(order);
+    return nullptr;
+  }
+  run.begin_elsewhere(std::move(waiting), std::move(work));
+  index(order);
+  return &run;
+}
+
+void RunRegistry::stop_elsewhere() {
+  for (const auto& [order, run] : runs_) {
+    if (run->is_elsewhere()) run->stop();
+  }
+}
+
 KnownRun& RunRegistry::keep(const RunRecord& record, RunTerms terms) {
   const std::uint64_t order = next_;
   KnownRun& run = make(std::move(terms));

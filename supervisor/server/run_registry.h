@@ -46,6 +46,10 @@ class RunRegistry {
   // From now on, all that is known outlives the service; and what had outlived one before is
   // known again.
   void keep_in(std::unique_ptr<RunStore> store);
+  // One that is done elsewhere, by what `make` gives for it. nullptr: that gave nothing.
+  using MakeWork = std::function<std::unique_ptr<OtherWork>(KnownRun& run)>;
+  [[nodiscard]] KnownRun* begin_elsewhere(RunRecord waiting, RunTerms terms, const MakeWork& make);
+  void stop_elsewhere();
   // One that could not begin, and has ended already.
   [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
 

@@ -22,6 +22,7 @@
 #include "supervisor/server/serve_options.h"
 #include "supervisor/server/server.h"
 #include "supervisor/server/service_manager.h"
+#include "supervisor/server/session_registry.h"
 #include "supervisor/server/telemetry.h"
 
 namespace wardcase::supervisor {
@@ -81,14 +82,15 @@ void settle_control_groups(Host& host, ServiceLog& log) {
 class Service {
  public:
   Service(EventLoop& loop, Host& host, const ServeOptions& options, std::vector<Listener> listeners,
-          Telemetry& telemetry)
+          SessionPlaces places, Telemetry& telemetry)
       : loop_(loop),
         telemetry_(telemetry),
         queue_(loop, options.queue, runs_on(loop, host)),
         readiness_(loop, host, runs_on(loop, host)),
+        sessions_(loop, queue_, std::move(places), options.sessions),
         registry_(loop, queue_, options.registry),
-        api_(loop, host, registry_, queue_, readiness_, telemetry_),
-        server_(loop, options.server, std::move(listeners), api_, queue_) {}
+        api_(loop, host, registry_, queue_, sessions_, readiness_, telemetry_),
+        server_(loop, options.server, std::move(listeners), api_, queue_, sessions_) {}
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service() {
@@ -109,7 +111,8 @@ class Service {
   Telemetry& telemetry_;
   RunQueue queue_;
   Readiness readiness_;
-  RunRegistry registry_;
+  SessionRegistry sessions_;
+  RunRegistry registry_;  // its runs may be of sessions
   Api api_;
   Server server_;
   EventLoop::TimerId watchdog_ = 0;
@@ -137,6 +140,7 @@ sys::Status Service::run() {
     telemetry_.on_record(program_of(run), record);
     if (record.status == RunStatus::setup_failed) readiness_.doubt();
   });
+  sessions_.find_again();
   keep_runs();
   if (const auto interval = watchdog_interval()) feed_watchdog(*interval / 2);
   // Whoever is there already waits for it: the first answer to /readyz is a true one.
@@ -205,12 +209,14 @@ int serve(std::span<const std::string> words) {
   if (!listeners) return fail(listeners.error());
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error());
+  auto places = SessionPlaces::create(listeners->front().address());
+  if (!places) return fail(places.error());
   Telemetry telemetry;
   settle_control_groups(host, telemetry.log());
   for (const Listener& listener : *listeners) {
     telemetry.log().inform("listening on " + listener.address(), {{"address", listener.address()}});
   }
-  Service service(*loop, host, *options, *std::move(listeners), telemetry);
+  Service service(*loop, host, *options, *std::move(listeners), *std::move(places), telemetry);
   const auto served = service.run();
   return served ? 0 : fail(served.error());
 }

@@ -46,6 +46,8 @@ sys::Result<ServeOptions> parse_serve_options(std::span<const std::string> words
           .and_then([&] {
             return take(*line, "memory-total", policies::parse_size, options.queue.memory);
           })
+          .and_then(
+              [&] { return take(*line, "max-sessions", parse_count, options.sessions.sessions); })
           .and_then([&] { return take(*line, "keep-runs", parse_count, options.registry.kept); })
           .and_then([&] { return take(*line, "keep-time", parse_duration, options.registry.age); })
           .and_then([&] {

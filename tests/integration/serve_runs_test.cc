@@ -74,7 +74,7 @@ TEST_P(ServeRuns, TheListHasStateAndStatusOfEach) {
   EXPECT_EQ(list.text("runs.0.state"), "ended");
   EXPECT_EQ(list.text("runs.1.state"), "running");
   EXPECT_EQ(list.text("runs.2.state"), "queued");
-  EXPECT_EQ(list.number("runs.2.owner"), static_cast<std::int64_t>(::geteuid()));
+  EXPECT_EQ(list.text("runs.2.owner"), "uid:" + std::to_string(::geteuid()));
   EXPECT_EQ("/v1/runs/" + list.text("runs.2.id"), waiting);
   const HttpAnswer queued = client.get(waiting);
   EXPECT_EQ(queued.json().status(), "running");
@@ -275,7 +275,7 @@ TEST_P(ServeRuns, RunsOfOthersAreAsIfTheyWereNotThere) {
   // Under the same key another account gets its own.
   EXPECT_NE(begin(other, R"({"argv": ["true"]})", "Idempotency-Key: mine\r\n"), path);
   EXPECT_EQ(owner.get(path).json().status(), "running");
-  EXPECT_EQ(admin.get("/v1/runs").json().number("runs.0.owner"), kOwner);
+  EXPECT_EQ(admin.get("/v1/runs").json().text("runs.0.owner"), "uid:" + std::to_string(kOwner));
   EXPECT_EQ(admin.remove(path).json().status(), "stopped");
   EXPECT_EQ(owner.get(path).json().status(), "stopped");
 }
