@@ -60,8 +60,12 @@ compile = $(CXX) -std=c++20 $(optimize) -g -fPIE -ffunction-sections -fdata-sect
 link = $(CXX) $(CXXFLAGS) $(instrument) \
   -Wl,--gc-sections,--as-needed,--build-id,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 libraries := -lseccomp -lcap -lsodium -lre2 -lboost_program_options
-# The companion takes from the host what changes with it (libsystemd), and else starts quickly.
-libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) -Wl$(,)-Bdynamic,$(libraries)) -lsystemd -lprometheus-cpp-core
+# The companion takes from the host what changes with it (libsystemd), and else starts quickly. Of libarchive,
+# where it can be had so, only the format tar is linked, and none of what the shared one would bring along; what
+# parts of it would need that are dropped again is there by libsystemd, and the linker is to look for it there.
+static_archive := $(filter /%,$(shell $(CXX) -print-file-name=libarchive.a))
+libraries_of_server := $(if $(filter -static-pie,$(link_product)),-Wl$(,)-Bstatic $(libraries) $(if $(static_archive),-larchive) -Wl$(,)-Bdynamic,$(libraries)) \
+  $(if $(and $(static_archive),$(filter -static-pie,$(link_product))),,-larchive) -Wl$(,)--copy-dt-needed-entries -lsystemd -lprometheus-cpp-core
 
 objects = $(patsubst %.cc,$(out)/obj/%.o,$(sort $(wildcard $(1))))
 sys := $(call objects,sandbox/sys/*.cc)
@@ -91,7 +95,8 @@ fuzz := $(addprefix $(out)/tests/fuzz/,$(fuzz_names))
 fuzzed := $(sys) $(policies) $(call objects,$(addprefix sandbox/,cgroup*.cc leased_user.cc state_lock.cc subordinate_ids.cc) \
   supervisor/config/own_places.cc $(addprefix supervisor/cli/,environment.cc options.cc run_notes.cc) supervisor/languages/box_names.cc \
   $(addprefix supervisor/run/,boost_json.cc json_text.cc record_json.cc record_parts.cc run_record.cc text_decoder.cc) \
-  $(addprefix supervisor/server/,batch_request.cc comparators.cc http_codec.cc json_members.cc problem.cc request_binds.cc request_field.cc request_target.cc request_terms.cc request_words.cc run_request.cc))
+  supervisor/sessions/session_terms.cc \
+  $(addprefix supervisor/server/,batch_request.cc box_archive_names.cc byte_range.cc comparators.cc http_codec.cc json_members.cc problem.cc request_binds.cc request_field.cc request_target.cc request_terms.cc request_words.cc run_request.cc))
 FUZZ_SECONDS ?= 30
 programs := $(patsubst %.c,$(out)/tests/programs/%,$(notdir \
   $(sort $(wildcard tests/hostile/programs/*.c tests/unlucky/programs/*.c))))

@@ -23,6 +23,7 @@ enum class ServerOption : std::uint8_t {
   max_running,
   queue_max,
   memory_total,
+  max_sessions,
   keep_runs,
   keep_time,
   max_connections,
@@ -34,7 +35,7 @@ enum class ServerOption : std::uint8_t {
   send_timeout,
   drain_timeout,
 };
-inline constexpr std::size_t kServerOptionCount = 13;
+inline constexpr std::size_t kServerOptionCount = 14;
 
 struct ServerRow {
   ServerOption id;

@@ -114,7 +114,8 @@ _wardcase() {
         '*--tokens=[tokens of clients, as `wardcase token` makes them; who comes by TCP then needs one]:FILE:_files' \
         '*--max-runs=[runs at the same time (default\: twice the processors)]:N: ' \
         '*--max-queue=[runs that wait for their turn; more are refused (default 1024)]:N: ' \
-        '*--memory-total=[memory that is promised to all runs at the same time (default\: no bound)]:SIZE: ' \
+        '*--memory-total=[memory that is promised to all runs and sessions at the same time (default\: no bound)]:SIZE: ' \
+        '*--max-sessions=[sessions at the same time (default 64)]:N: ' \
         '*--keep-runs=[ended runs that can still be asked for (default 1000)]:N: ' \
         '*--keep-time=[how long they can be asked for (default 1h)]:TIME: ' \
         '*--max-connections=[clients at the same time (default 512)]:N: ' \

@@ -18,6 +18,7 @@
 #include "supervisor/cli/session_transfer.h"
 #include "supervisor/languages/program_file.h"
 #include "supervisor/sessions/session_place.h"
+#include "supervisor/sessions/session_terms.h"
 
 namespace wardcase::supervisor {
 

@@ -11,16 +11,13 @@
 #include "supervisor/run/run.h"
 #include "supervisor/sessions/interpreters.h"
 #include "supervisor/sessions/session_place.h"
+#include "supervisor/sessions/session_terms.h"
 
 namespace wardcase::supervisor {
 
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr std::chrono::hours kLongestTtl{24};
-constexpr std::chrono::hours kTtl{1};
-constexpr std::chrono::minutes kIdleTtl{30};
 
 // Those of run that are about the box; limits are added.
 constexpr std::array kOfTheBox = {"env",     "env-file",    "volume",
@@ -95,8 +92,8 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
   }
   SessionOptions options;
   options.words = words_of_box(words);
-  options.ttl = kTtl;
-  options.idle_ttl = kIdleTtl;
+  options.ttl = kDefaultTtl;
+  options.idle_ttl = kDefaultIdleTtl;
   const std::string* const id = line->last("id");
   options.id = id != nullptr ? *id : make_id("ses_");
   if (!is_session_id(options.id)) {
@@ -127,8 +124,8 @@ sys::Result<SessionOptions> parse_session_options(std::span<const std::string> w
     }
     options.language = language->name;
   }
-  std::optional<std::string> prelude;
-  if (const std::string* path = line->last("prelude")) prelude = *path;
+  ProgramSource prelude;
+  if (const std::string* path = line->last("prelude")) prelude.prelude = *path;
   auto preludes = read_session_preludes(prelude, options.box.configuration, options.language);
   if (!preludes) return tl::unexpected(std::move(preludes).error());
   options.preludes = *std::move(preludes);

@@ -16,6 +16,8 @@ struct Handlers {
   ServiceHandlers& service;
   RunHandlers& runs;
   BatchHandlers& batches;
+  SessionHandlers& sessions;
+  SessionFileHandlers& files;
   HostHandlers& host;
 };
 
@@ -46,6 +48,32 @@ constexpr Route kRoutes[] = {
     {"DELETE", "/v1/batches/{id}", [](const auto& h, const auto& call) { h.batches.stop(call); }},
     {"GET", "/v1/batches/{id}/events",
      [](const auto& h, const auto& call) { h.batches.follow(call); }},
+    {"POST", "/v1/sessions", [](const auto& h, const auto& call) { h.sessions.create(call); }},
+    {"GET", "/v1/sessions", [](const auto& h, const auto& call) { h.sessions.list(call); }},
+    {"GET", "/v1/sessions/{id}", [](const auto& h, const auto& call) { h.sessions.show(call); }},
+    {"PATCH", "/v1/sessions/{id}",
+     [](const auto& h, const auto& call) { h.sessions.extend(call); }},
+    {"DELETE", "/v1/sessions/{id}",
+     [](const auto& h, const auto& call) { h.sessions.remove(call); }},
+    {"POST", "/v1/sessions/{id}/exec",
+     [](const auto& h, const auto& call) { h.sessions.exec(call); }},
+    {"POST", "/v1/sessions/{id}/interrupt",
+     [](const auto& h, const auto& call) { h.sessions.interrupt(call); }},
+    {"POST", "/v1/sessions/{id}/input",
+     [](const auto& h, const auto& call) { h.sessions.input(call); }},
+    {"POST", "/v1/sessions/{id}/reset",
+     [](const auto& h, const auto& call) { h.sessions.reset(call); }},
+    {"GET", "/v1/sessions/{id}/files", [](const auto& h, const auto& call) { h.files.list(call); }},
+    {"GET", "/v1/sessions/{id}/files/{path}",
+     [](const auto& h, const auto& call) { h.files.read(call); }},
+    {"PUT", "/v1/sessions/{id}/files/{path}",
+     [](const auto& h, const auto& call) { h.files.write(call); }},
+    {"DELETE", "/v1/sessions/{id}/files/{path}",
+     [](const auto& h, const auto& call) { h.files.remove(call); }},
+    {"GET", "/v1/sessions/{id}/archive",
+     [](const auto& h, const auto& call) { h.files.archive(call); }},
+    {"PUT", "/v1/sessions/{id}/archive",
+     [](const auto& h, const auto& call) { h.files.unpack(call); }},
 };
 
 void add_to(std::string& list, std::string_view word) {
@@ -81,10 +109,12 @@ void Api::handle(const HttpRequest& request, Exchange& exchange) {
   const std::string_view method =
       request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
   std::string methods;
-  ApiCall call = {request, exchange, *caller, {}};
+  ApiCall call = {request, exchange, *caller, {}, {}};
   for (const Route& route : kRoutes) {
-    if (!matches(path, route.path, call.id)) continue;
-    if (route.method == method) return route.handle({service_, runs_, batches_, host_}, call);
+    if (!matches(path, route.path, call.id, call.rest)) continue;
+    if (route.method == method) {
+      return route.handle({service_, runs_, batches_, sessions_, files_, host_}, call);
+    }
     add_to(methods, route.method);
     if (route.method == "GET") add_to(methods, "HEAD");
   }
@@ -95,6 +125,7 @@ void Api::begin_drain() {
   service_.begin_drain();
   runs_.begin_drain();
   batches_.begin_drain();
+  sessions_.begin_drain();
 }
 
 }  // namespace wardcase::supervisor

@@ -10,6 +10,8 @@
 #include "supervisor/server/http_codec.h"
 #include "supervisor/server/run_handlers.h"
 #include "supervisor/server/service_handlers.h"
+#include "supervisor/server/session_file_handlers.h"
+#include "supervisor/server/session_handlers.h"
 
 namespace wardcase::supervisor {
 
@@ -17,12 +19,14 @@ namespace wardcase::supervisor {
 class Api {
  public:
   Api(EventLoop& loop, const Host& host, const ServiceConfiguration& configuration, Quotas& quotas,
-      RunRegistry& runs, BatchRegistry& batches, RunQueue& queue, Readiness& readiness,
-      Telemetry& telemetry)
+      RunRegistry& runs, BatchRegistry& batches, SessionRegistry& sessions, RunQueue& queue,
+      Readiness& readiness, Telemetry& telemetry)
       : configuration_(configuration),
         service_(readiness, telemetry),
         runs_(host, configuration, quotas, runs, queue),
         batches_(host, configuration, quotas, batches, queue),
+        sessions_(loop, host, configuration, quotas, sessions, runs),
+        files_(loop, sessions),
         host_(loop, host, configuration) {}
 
   // What who may not ask for this is told; nullopt: he may.
@@ -37,6 +41,8 @@ class Api {
   ServiceHandlers service_;
   RunHandlers runs_;
   BatchHandlers batches_;
+  SessionHandlers sessions_;
+  SessionFileHandlers files_;
   HostHandlers host_;
 };
 

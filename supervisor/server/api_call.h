@@ -17,7 +17,8 @@ struct ApiCall {
   const HttpRequest& request;
   Exchange& exchange;
   const Caller& caller;
-  std::string_view id;  // what stands for {id} in the path
+  std::string_view id;    // what stands for {id} in the path
+  std::string_view rest;  // and for {path} behind it, as it was sent
 
   void refuse(const Problem& problem) const { exchange.answer(to_response(problem)); }
 };

@@ -214,9 +214,12 @@ void Connection::answer(const HttpResponse& response) {
 
 void Connection::stream(const HttpResponse& head, std::unique_ptr<BodySource> body) {
   if (phase_ != Phase::answering) return;
-  is_last_ = is_last_ || !keeps_alive_ || !takes_chunks_;
-  output_ = response_head(head, is_last_ ? Afterwards::close : Afterwards::keep_open,
-                          takes_chunks_ ? Framing::chunks : Framing::connection);
+  is_counted_ = head.length.has_value();
+  is_last_ = is_last_ || !keeps_alive_ || !(takes_chunks_ || is_counted_);
+  const Framing framing = is_counted_     ? Framing::length
+                          : takes_chunks_ ? Framing::chunks
+                                          : Framing::connection;
+  output_ = response_head(head, is_last_ ? Afterwards::close : Afterwards::keep_open, framing);
   if (!omits_body_) body_ = std::move(body);
   begin_writing();
 }
@@ -234,9 +237,10 @@ void Connection::write_more_of_body() {
   std::string parts;
   auto state = BodySource::State::more;
   while (state == BodySource::State::more && parts.size() < kChunk) state = body_->read(parts);
-  if (!parts.empty()) output_ += takes_chunks_ ? chunk_of(parts) : parts;
+  if (state == BodySource::State::failed) return close();
+  if (!parts.empty()) output_ += framed(parts);
   if (state == BodySource::State::over) {
-    if (takes_chunks_) output_ += chunk_of("");
+    output_ += framed("");
     body_.reset();
   }
   if (state == BodySource::State::over && output_.empty()) return after_answer();
@@ -245,13 +249,17 @@ void Connection::write_more_of_body() {
   owner_.on_answer();
 }
 
+// "" ends it.
+std::string Connection::framed(const std::string& part) const {
+  return takes_chunks_ && !is_counted_ ? chunk_of(part) : part;
+}
+
 void Connection::wait_for_body() {
   enter(Phase::answering);
   if (phase_ != Phase::answering) return;
   timer_ = loop_.at(Clock::now() + rules_.silence, [this] {
     timer_ = 0;
-    const std::string heartbeat = body_->heartbeat();
-    output_ = takes_chunks_ ? chunk_of(heartbeat) : heartbeat;
+    output_ = framed(body_->heartbeat());
     begin_writing();
   });
 }

@@ -96,6 +96,7 @@ class Connection : public Exchange {
   void write_some();
   void write_more_of_body();
   void wait_for_body();
+  [[nodiscard]] std::string framed(const std::string& part) const;
   void drop_answer();
   void after_answer();
   void discard();
@@ -120,6 +121,7 @@ class Connection : public Exchange {
   bool is_woken_ = false;
   bool keeps_alive_ = true;
   bool takes_chunks_ = true;
+  bool is_counted_ = false;  // the body of the answer has the length that its head told
   bool omits_body_ = false;  // of HEAD
   bool is_last_ = false;
   Clock::time_point idle_since_;

@@ -29,7 +29,8 @@ struct Peer {
 // An answer that is made while it is being taken.
 class BodySource {
  public:
-  enum class State : std::uint8_t { more, nothing_yet, over };
+  // `failed`: the rest of what was begun does not come, which the client is to notice.
+  enum class State : std::uint8_t { more, nothing_yet, over, failed };
 
   BodySource() = default;
   BodySource(const BodySource&) = delete;

@@ -187,7 +187,9 @@ std::string response_head(const HttpResponse& response, Afterwards afterwards, F
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::server, beast::string_view(kServer.data(), kServer.size()));
   message.set(http::field::content_type, response.content_type);
-  if (framing == Framing::length) message.content_length(response.body.size());
+  if (framing == Framing::length) {
+    message.content_length(response.length.value_or(response.body.size()));
+  }
   if (framing == Framing::chunks) message.chunked(true);
   message.set(http::field::cache_control, "no-store");
   for (const auto& [name, value] : response.headers) {

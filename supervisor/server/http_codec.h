@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;  // besides those of length and type
   std::string body;
+  std::optional<std::uint64_t> length = std::nullopt;  // of a body that comes otherwise
 };
 
 // Why a request can't be read any further. The connection is of no use after it.

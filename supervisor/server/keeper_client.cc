@@ -38,18 +38,24 @@ json::array paths_of(const RunRecord& record) {
   return paths;
 }
 
-// The session's own, changed by what is asked for one program.
+// What who asks calls a limit.
+std::string name_of(const policies::LimitRow& row, const KeeperRequest& request) {
+  return request.wants_word ? "limits." + std::string(row.json_key) : "--" + std::string(row.flag);
+}
+
+// The session's own, changed by what is asked for one program. `field`: the one that is wrong.
 sys::Result<policies::Limits> limits_of(const KeeperRequest& request, policies::Limits limits,
-                                        std::size_t cpus) {
+                                        std::size_t cpus, std::string& field) {
   for (const auto& [id, value] : request.limits) {
     const policies::LimitRow& row = policies::limit_row(id);
-    auto checked =
-        policies::check_limit(row, "--" + std::string(row.flag), value, limits.maximum(id));
+    field = name_of(row, request);
+    auto checked = policies::check_limit(row, field, value, limits.maximum(id));
     if (!checked) return tl::unexpected(checked.error());
     limits.require(id, value);
   }
   if (limits.get(policies::LimitId::capture).value_or(0) > kMostCapture) {
-    return tl::unexpected(sys::plain_error("--capture-limit: a session keeps " +
+    field = name_of(policies::limit_row(policies::LimitId::capture), request);
+    return tl::unexpected(sys::plain_error(field + ": a session keeps " +
                                            policies::format_size(kMostCapture) +
                                            " of a stream at most"));
   }
@@ -65,7 +71,11 @@ KeeperClient::KeeperClient(Keeper& keeper)
       channel_(keeper.loop(), {.frame = kMostRequest, .waiting = kMostReply},
                {.on_frame = [this](std::string_view frame) { on_frame(frame); },
                 .on_closed = [this](const std::string&) { on_gone(); },
-                .on_drained = [this] { send_more_of_file(); }}) {}
+                .on_drained =
+                    [this] {
+                      send_more_of_file();
+                      send_more_of_archive();
+                    }}) {}
 
 KeeperClient::~KeeperClient() {
   *alive_ = false;
@@ -77,12 +87,12 @@ KeeperClient::~KeeperClient() {
 sys::Status KeeperClient::open(sys::UniqueFd socket) { return channel_.open(std::move(socket)); }
 
 // A program that nobody waits for any more is not wanted any more: who goes on without it says so
-// by yield.
+// by yield. That the service has gone is not the interpreter's fault.
 void KeeperClient::on_gone() {
   if (!exec_id_.empty() && !is_finished_) {
     keeper_.leave(exec_id_);
     if (is_paused_) keeper_.session().pause_output(false);
-    keeper_.session().stop(exec_id_, SIGTERM);
+    keeper_.session().stop(exec_id_, request_->wants_word ? SIGINT : SIGTERM);
   }
   keeper_.forget(*this);
 }
@@ -90,6 +100,7 @@ void KeeperClient::on_gone() {
 void KeeperClient::on_frame(std::string_view frame) {
   if (is_finished_) return;
   if (request_ && request_->op == "write") return receive_file(frame);
+  if (request_ && request_->op == "unpack") return receive_archive(frame);
   if (delivery_ && !delivery_->is_whole()) return receive_delivery(frame);
   auto request = parse_keeper_request(frame);
   if (!request) return finish(request.error().message());
@@ -109,6 +120,9 @@ void KeeperClient::begin(KeeperRequest request) {
   if (op == "list") return list(request.path);
   if (op == "read") return send_file(request.path);
   if (op == "write") return receive_file({});
+  if (op == "archive") return send_archive(request.path);
+  if (op == "unpack") return receive_archive({});
+  if (op == "remove") return remove(request.path);
   if (op == "extend") {
     keeper_.extend(request.ttl);
     return tell_state();
@@ -129,7 +143,8 @@ void KeeperClient::begin(KeeperRequest request) {
   }
   if (op == "close") return keeper_.close();  // the answer is for when it is done
   if (op == "input" || op == "end_input") {
-    const auto done = op == "input" ? session.input(request.data) : session.end_input();
+    auto done = op == "input" ? session.input(request.data) : sys::Status();
+    if (done && (op == "end_input" || request.ends_input)) done = session.end_input();
     return finish(done ? "" : done.error().message());
   }
   finish("'" + op + "' is nothing that can be asked of a session");
@@ -137,6 +152,7 @@ void KeeperClient::begin(KeeperRequest request) {
 
 // While its own program is under way.
 void KeeperClient::command(const KeeperRequest& request) {
+  if (awaits_range_ && request.op == "range") return begin_range(request);
   if (exec_id_.empty()) return;
   Session& session = keeper_.session();
   if (request.op == "interrupt") session.stop(exec_id_, SIGINT);
@@ -155,22 +171,26 @@ void KeeperClient::begin_exec(KeeperRequest request) {
   const SessionSpec& spec = keeper_.session().spec();
   const policies::Language* language = spec.languages->find(request.language);
   if (language == nullptr && !request.language.empty()) {
-    return finish("language '" + request.language + "' is not known");
+    return fail(sys::plain_error("language '" + request.language + "' is not known"), "language");
   }
   if (language == nullptr) language = spec.languages->of_file(request.name);
   if (language == nullptr) language = spec.languages->find(spec.default_language);
-  if (request.code.size() > kMostCode) return finish("the program is longer than 16 MiB");
-  if (const auto denied = refuse_code(*spec.policy, language, request.code)) {
-    return finish(denied->error);
+  if (request.code.size() > kMostCode) {
+    return fail(sys::plain_error("the program is longer than 16 MiB"), "code");
   }
-  auto limits = limits_of(request, keeper_.options().limits, keeper_.cpus());
-  if (!limits) return finish(limits.error().message());
+  if (const auto denied = refuse_code(*spec.policy, language, request.code)) {
+    return fail(sys::plain_error(denied->error), "code");
+  }
+  std::string field = "limits";
+  auto limits = limits_of(request, keeper_.options().limits, keeper_.cpus(), field);
+  if (!limits) return fail(limits.error(), field);
   auto needed =
       collect_requirements(request.requirements, installer_of(language->name), request.code,
                            request.name.empty() ? "the program" : request.name);
-  if (!needed) return finish(needed.error().message());
+  if (!needed) return fail(needed.error(), "requirements");
   if (request.validation != Validation::alone) exec.requirements = *std::move(needed);
   request_->requirements = {};
+  exec.id = request.id;
   exec.language = language->name;
   exec.name = request.name;
   exec.code = std::move(request.code);
@@ -184,8 +204,9 @@ void KeeperClient::begin_exec(KeeperRequest request) {
                     request.base64 ? OutputForm::base64 : OutputForm::text);
   }
   auto id = keeper_.exec(std::move(exec), this);
-  if (!id) return finish(id.error().message());
+  if (!id) return fail(id.error(), "language");
   exec_id_ = *id;
+  if (request.wants_word) send(reply::kWord, {});
 }
 
 void KeeperClient::on_start(std::string_view id) {
@@ -213,12 +234,24 @@ void KeeperClient::on_waiting_for_input() {
 void KeeperClient::on_end(const RunRecord& record) {
   if (events_) events_->on_end(record);
   const OutputForm form = request_->base64 ? OutputForm::base64 : OutputForm::text;
-  finish("", ",\"record\":" + to_json(record, form) + member("exit_code", exit_code_of(record)) +
+  // Who has it as the last event needs it no second time.
+  const std::string told =
+      request_->wants_word ? outline_of(record) : ",\"record\":" + to_json(record, form);
+  finish("", told + member("exit_code", exit_code_of(record)) +
                  member("message", to_json_text(record.error)) +
                  member("hint", to_json_text(record.hint)) +
                  member("left_out", to_json_text(record.left_out)) +
                  member("artifact_paths", paths_of(record)) +
                  member("seq", keeper_.log().newest()));
+}
+
+// Of the record what who keeps account of runs wants to know.
+std::string KeeperClient::outline_of(const RunRecord& record) {
+  return member("status", to_json_text(status_name(record.status))) +
+         member("code", record.exit_code ? json::value(*record.exit_code) : json::value(nullptr)) +
+         member("duration_us", record.duration.count()) +
+         member("cpu_us", record.cpu ? json::value(record.cpu->count()) : json::value(nullptr)) +
+         member("memory_peak_bytes", number_or_null(record.memory_peak_bytes));
 }
 
 void KeeperClient::on_session_closed() {
@@ -274,6 +307,10 @@ void KeeperClient::tell_logs(const KeeperRequest& request) {
 
 std::string KeeperClient::member(std::string_view key, const json::value& value) {
   return ",\"" + std::string(key) + "\":" + json::serialize(value);
+}
+
+void KeeperClient::fail(const sys::Error& error, std::string_view field) {
+  finish(error.message(), member("code", error.code) + member("field", to_json_text(field)));
 }
 
 void KeeperClient::finish(const std::string& error, const std::string& members) {

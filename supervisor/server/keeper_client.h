@@ -12,6 +12,7 @@
 
 #include "sandbox/sys/unique_fd.h"
 #include "supervisor/run/event_stream.h"
+#include "supervisor/server/box_archive.h"
 #include "supervisor/sessions/box_files.h"
 #include "supervisor/sessions/frame_channel.h"
 #include "supervisor/sessions/keeper_request.h"
@@ -50,15 +51,24 @@ class KeeperClient : private ExecObserver {
   void begin_delivery();
   void receive_delivery(std::string_view bytes);
   void receive_file(std::string_view bytes);
+  void remove(const std::string& path);
   void send_file(const std::string& path);
+  void tell_head();
+  void begin_range(const KeeperRequest& request);
   void send_more_of_file();
   void list(const std::string& path);
+  void send_archive(const std::string& path);
+  void send_more_of_archive();
+  void receive_archive(std::string_view bytes);
+  void read_archive();
   void tell_logs(const KeeperRequest& request);
   void tell_state();
   void hand_back();
   void check_idle();
+  void fail(const sys::Error& error, std::string_view field = "");
   // The last frame; `members` are those of its JSON object beside the error, with their comma.
   void finish(const std::string& error, const std::string& members = "");
+  [[nodiscard]] static std::string outline_of(const RunRecord& record);
   [[nodiscard]] static std::string member(std::string_view key, const boost::json::value& value);
   void send(char kind, std::string_view bytes);
 
@@ -75,8 +85,12 @@ class KeeperClient : private ExecObserver {
   // logs
   std::uint64_t follower_ = 0;
   // files
-  sys::UniqueFd file_;                                          // that is read
-  std::optional<NewBoxFile> new_file_;                          // that is written
+  sys::UniqueFd file_;               // that is read
+  std::uint64_t left_ = UINT64_MAX;  // of it, to be sent
+  bool awaits_range_ = false;
+  std::optional<NewBoxFile> new_file_;  // that is written
+  std::unique_ptr<BoxArchiveMaker> maker_;
+  std::unique_ptr<BoxArchiveReader> reader_;
   std::unique_ptr<BoxDelivery> delivery_;                       // of a program's files
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what calls back late
 };

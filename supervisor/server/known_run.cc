@@ -37,6 +37,41 @@ bool KnownRun::begin(Job job, std::uint64_t bytes) {
   return true;
 }
 
+void KnownRun::begin_elsewhere(RunRecord waiting, std::unique_ptr<OtherWork> work) {
+  id_ = waiting.id;
+  language_ = waiting.language;
+  waiting_ = std::move(waiting);
+  elsewhere_ = std::move(work);
+  is_taken_ = false;
+  watch_deadline([this] { on_deadline(); });
+}
+
+void KnownRun::note_taken() {
+  is_taken_ = true;
+  tell();
+}
+
+void KnownRun::take_line(std::string_view line) {
+  log_.keep(line);
+  tell();
+  settle_pace();
+}
+
+// Its own call is under way.
+void KnownRun::end_elsewhere(const RunRecord& outline) {
+  status_ = outline.status;
+  is_taken_ = true;
+  note_end();
+  let_go_of_work();
+  ended_(*this, &outline);
+  tell();
+}
+
+// It may be what tells us.
+void KnownRun::let_go_of_work() {
+  if (elsewhere_ != nullptr) loop_.post([gone = std::move(elsewhere_)] {});
+}
+
 void KnownRun::end_with(const RunRecord& record) {
   id_ = record.id;
   language_ = record.language;
@@ -77,13 +112,16 @@ void KnownRun::stop() {
 
 // Asks once: a second signal would take from the program the time that it has to clean up.
 bool KnownRun::leaves_queue() {
-  return !std::exchange(is_stopping_, true) && queue_.stop(ticket_, SIGTERM);
+  if (std::exchange(is_stopping_, true)) return false;
+  if (elsewhere_ == nullptr) return queue_.stop(ticket_, SIGTERM);
+  elsewhere_->stop();
+  return false;
 }
 
 void KnownRun::on_deadline() {
   is_late_ = true;
   if (leaves_queue()) {
-    fail({kDeadlinePassed, std::string(kLate) + " before it could begin"});
+    fail({std::string(kDeadlinePassed), std::string(kLate) + " before it could begin"});
   }
 }
 
@@ -92,7 +130,7 @@ std::string KnownRun::record() const {
   RunRecord record = waiting_;
   if (auto so_far = queue_.record_so_far(ticket_)) {
     record = *std::move(so_far);
-  } else {
+  } else if (state_ == WorkState::queued) {
     record.queued = since_asked();
   }
   return to_json(record, terms_.form) + "\n";
@@ -113,7 +151,7 @@ void KnownRun::on_end(const RunRecord& record) {
   end(&told);
 }
 
-void KnownRun::on_given_up() { fail({kDraining, "the service is being stopped"}); }
+void KnownRun::on_given_up() { fail({std::string(kDraining), "the service is being stopped"}); }
 
 void KnownRun::fail(RunFailure failure) {
   failure_ = std::move(failure);
@@ -128,6 +166,7 @@ void KnownRun::end(const RunRecord* record) {
     status_ = record->status;
     log_.events().on_end(*record);
   }
+  let_go_of_work();
   ended_(*this, record);  // first: what was told must not be forgotten
   tell();
 }
@@ -138,6 +177,7 @@ void KnownRun::settle_pace() {
   const bool has_to_wait = is_paused_ ? behind > kNearEnough : behind > kFarBehind;
   if (has_to_wait == is_paused_) return;
   is_paused_ = has_to_wait;
+  if (elsewhere_ != nullptr) return elsewhere_->set_paused(is_paused_);
   queue_.set_paused(ticket_, is_paused_);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,19 @@ struct PastRun {
   std::optional<End> end;  // nullopt: it died with that service
 };
 
+// What a known run consists of where it is none of the queue's: a program in a session. It tells
+// the run what happens.
+class OtherWork {
+ public:
+  OtherWork() = default;
+  OtherWork(const OtherWork&) = delete;
+  OtherWork& operator=(const OtherWork&) = delete;
+  virtual ~OtherWork() = default;
+
+  virtual void stop() = 0;
+  virtual void set_paused(bool is_paused) = 0;
+};
+
 // A run that the service was asked for.
 class KnownRun : public KnownWork, private QueueObserver {
  public:
@@ -41,12 +55,25 @@ class KnownRun : public KnownWork, private QueueObserver {
 
   // False: the queue is full.
   [[nodiscard]] bool begin(Job job, std::uint64_t bytes);
+  // In its place, for a run that is not the queue's. `waiting` is its record for now.
+  void begin_elsewhere(RunRecord waiting, std::unique_ptr<OtherWork> work);
   // In its place: there is nothing to run, and this is its record.
   void end_with(const RunRecord& record);
   // In its place: what is known of that one, whose end is `lost` if it had none; then `ended` is
   // called.
   void restore(PastRun past);
   void stop() override;
+  // What is done elsewhere: it was taken to be done; it begins; a line of its log, of which the
+  // last one has the record; what is known of its end besides; it was never taken.
+  void note_taken();
+  void note_begun() { state_ = WorkState::running; }
+  void take_line(std::string_view line);
+  void end_elsewhere(const RunRecord& outline);
+  void fail(RunFailure failure);
+
+  [[nodiscard]] bool is_elsewhere() const { return elsewhere_ != nullptr; }
+  // It is certain that it will have a record.
+  [[nodiscard]] bool is_taken() const { return is_taken_; }
 
   [[nodiscard]] std::string path() const override { return "/v1/runs/" + id(); }
   // Before the end it is `running`.
@@ -67,7 +94,7 @@ class KnownRun : public KnownWork, private QueueObserver {
   void on_deadline();
   // Stops it; true: it had not begun, and does not.
   bool leaves_queue();
-  void fail(RunFailure failure);
+  void let_go_of_work();
   void end(const RunRecord* record);
   void settle_pace() override;
 
@@ -75,7 +102,9 @@ class KnownRun : public KnownWork, private QueueObserver {
   Ended ended_;
   RunRecord waiting_;  // what its record is until it begins
   RunQueue::Ticket ticket_ = 0;
+  std::shared_ptr<OtherWork> elsewhere_;
   RunStatus status_ = RunStatus::running;
+  bool is_taken_ = true;
   bool is_paused_ = false;
   bool is_stopping_ = false;
   bool is_late_ = false;

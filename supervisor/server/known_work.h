@@ -21,8 +21,9 @@ class WorkReader;
 enum class WorkState : std::uint8_t { queued, running, ended };
 [[nodiscard]] std::string_view work_state_name(WorkState state);
 
-// Codes of what never began.
+// Codes of what never began, or whose session has ended.
 inline constexpr std::string_view kDraining = "draining";
+inline constexpr std::string_view kSessionEnded = "session_ended";
 inline constexpr std::string_view kDeadlinePassed = "deadline_passed";
 inline constexpr std::string_view kLate = "the deadline of the request has passed";
 
@@ -34,7 +35,8 @@ struct RunTerms {
   bool is_detached = false;  // it goes on when nobody waits for it any more
   std::optional<std::chrono::milliseconds> deadline;  // for all of it, from now on
   std::string trace;                                  // the id of a trace, or ""
-  std::string policy;                                 // its name, for those who note what ran
+  std::string kind = "run";                           // or "exec", for those who note what ran
+  std::string policy;                                 // its name
   std::string network;
   std::string code_sha256;
   std::string key;          // of idempotency, or ""
@@ -43,8 +45,10 @@ struct RunTerms {
 
 // Why there is no record.
 struct RunFailure {
-  std::string_view code;  // kDraining or kDeadlinePassed
+  std::string code;  // of a problem
   std::string message;
+  int status = 503;
+  std::string field = "";
 };
 
 // What the service was asked for, a run or a batch: from the queue to its end, and for a while

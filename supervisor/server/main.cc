@@ -6,6 +6,7 @@
 //
 //   wardcase-server serve OPTIONS                  see serve.h
 //   wardcase-server session-new OPTIONS            see session_new.h
+//   wardcase-server session-keep ID SOCKET         for the service: see session_keep.h
 //   wardcase-server languages | doctor OPTIONS     for the service: as wardcase's own
 //   wardcase-server scope SOCKET PID               see user_manager.h
 //   wardcase-server make-ids USER [FIRST COUNT]    as root: see id_pools.h
@@ -26,6 +27,7 @@
 #include "supervisor/server/id_pools.h"
 #include "supervisor/server/name_resolver.h"
 #include "supervisor/server/serve.h"
+#include "supervisor/server/session_keep.h"
 #include "supervisor/server/session_new.h"
 #include "supervisor/server/user_manager.h"
 
@@ -83,13 +85,15 @@ int serve(Words words) {
   }
 }
 
-int session_new(Words words) {
+int make_session(std::string_view verb, Words words) {
   const auto settled = wardcase::supervisor::settle_what_was_inherited();
   if (!settled) {
     std::cerr << "wardcase: session new: " << settled.error().message() << '\n';
     return kFailed;
   }
-  return wardcase::supervisor::session_new(std::vector<std::string>(words.begin(), words.end()));
+  const std::vector<std::string> texts(words.begin(), words.end());
+  if (verb == "session-new") return wardcase::supervisor::session_new(texts);
+  return wardcase::supervisor::session_keep(texts[0], texts[1]);
 }
 
 int report(std::string_view verb, Words words) {
@@ -111,7 +115,9 @@ int main(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   const Words words = argc > 2 ? all.subspan(2) : Words();
   if (verb == "serve") return serve(words);
-  if (verb == "session-new") return session_new(words);
+  if (verb == "session-new" || (verb == "session-keep" && words.size() == 2)) {
+    return make_session(verb, words);
+  }
   if (verb == "languages" || verb == "doctor") return report(verb, words);
   if (verb == "scope" && words.size() == 2) return tell(verb, start_scope(words));
   if (verb == "make-ids" && (words.size() == 1 || words.size() == 3)) {

@@ -11,6 +11,7 @@
 #include "policies/limits.h"
 #include "policies/spelling.h"
 #include "supervisor/server/json_members.h"
+#include "supervisor/sessions/session_terms.h"
 
 namespace wardcase::supervisor {
 
@@ -38,6 +39,18 @@ Read read_limit(const policies::LimitRow& row, const json::value& value,
   const auto number = value.to_number<std::uint64_t>(error);
   if (error || value.is_double()) return invalid(field, "write a whole number above 0");
   limit = number;
+  return {};
+}
+
+Read read_time(const std::string& field, const json::value& value, std::chrono::milliseconds most,
+               std::chrono::milliseconds& time) {
+  json::error_code error;
+  const auto number = value.to_number<std::uint64_t>(error);
+  if (error || value.is_double() || number == 0 ||
+      number > static_cast<std::uint64_t>(most.count())) {
+    return invalid(field, "write a whole number from 1 to " + std::to_string(most.count()));
+  }
+  time = std::chrono::milliseconds(number);
   return {};
 }
 
@@ -101,15 +114,11 @@ Read read_limits(const json::value& value, RunRequest::Limits& limits) {
 }
 
 Read read_deadline(const json::value& value, std::optional<std::chrono::milliseconds>& deadline) {
-  constexpr std::uint64_t kMostDeadline = 24ULL * 3600 * 1000;
-  json::error_code error;
-  const auto number = value.to_number<std::uint64_t>(error);
-  if (error || value.is_double() || number == 0 || number > kMostDeadline) {
-    return invalid("deadline_ms",
-                   "write a whole number from 1 to " + std::to_string(kMostDeadline));
-  }
-  deadline = std::chrono::milliseconds(number);
-  return {};
+  return read_time("deadline_ms", value, std::chrono::hours(24), deadline.emplace());
+}
+
+Read read_ttl(const std::string& field, const json::value& value, std::chrono::milliseconds& ttl) {
+  return read_time(field, value, kLongestTtl, ttl);
 }
 
 }  // namespace wardcase::supervisor

@@ -37,5 +37,8 @@ inline constexpr std::size_t kShownBytes = 64;
 [[nodiscard]] Read read_limits(const boost::json::value& value, RunRequest::Limits& limits);
 [[nodiscard]] Read read_deadline(const boost::json::value& value,
                                  std::optional<std::chrono::milliseconds>& deadline);
+// How long a session lives.
+[[nodiscard]] Read read_ttl(const std::string& field, const boost::json::value& value,
+                            std::chrono::milliseconds& ttl);
 
 }  // namespace wardcase::supervisor

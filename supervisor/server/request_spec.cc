@@ -137,9 +137,10 @@ Settled settle_limits(const RunRequest& request, const Configuration& configurat
   return {};
 }
 
-Settled settle_network(const RunRequest& request, const policies::Policy& policy, RunSpec& spec) {
-  spec.network = request.network.value_or(policy.network->value);
-  const auto allowed = check_network(policy, spec.network);
+Settled settle_network(const RunRequest& request, const policies::Policy& policy,
+                       policies::Network& network) {
+  network = request.network.value_or(policy.network->value);
+  const auto allowed = check_network(policy, network);
   if (allowed) return {};
   return refuse(422, "policy_refused", "network", "network: " + allowed.error().message());
 }
@@ -207,12 +208,17 @@ std::string field_of(const ProgramFailure& failure, const RunRequest& request) {
   return request.language ? "language" : "";
 }
 
+std::vector<std::string> variables_of(const RunRequest& request, const policies::Policy& policy) {
+  std::vector<std::string> variables = policy_environment(policy);
+  variables.insert(variables.end(), request.environment.begin(), request.environment.end());
+  return variables;
+}
+
 Settled settle_program(const RunRequest& request, const Configuration& configuration,
                        const Host& host, RequestedRun& run) {
-  std::vector<std::string> variables = policy_environment(configuration.policy);
-  variables.insert(variables.end(), request.environment.begin(), request.environment.end());
-  const auto filled = fill_program(source_of(request), configuration, variables,
-                                   static_cast<unsigned>(host.cpus().size()), run.job);
+  const auto filled =
+      fill_program(source_of(request), configuration, variables_of(request, configuration.policy),
+                   static_cast<unsigned>(host.cpus().size()), run.job);
   if (filled) {
     run.job.parts.push_back(make_artifacts_part(std::nullopt));
     return {};
@@ -245,6 +251,23 @@ tl::expected<policies::Limits, Problem> limits_of_service(const ServicePolicies&
   return limits;
 }
 
+tl::expected<RequestedBox, Problem> settle_box(const RunRequest& request,
+                                               const ServicePolicies& policies, const Host& host) {
+  RequestedBox box;
+  const Configuration& configuration = box.configuration;
+  const auto settled =
+      choose_configuration(request, policies, box.configuration)
+          .and_then([&] { return settle_limits(request, configuration, host, box.limits); })
+          .and_then([&] { return settle_network(request, configuration.policy, box.network); })
+          .and_then([&]() -> Settled {
+            const auto added = add_policy_mounts(configuration.policy, box.mounts);
+            return added ? Settled() : broken(added.error());
+          });
+  if (!settled) return tl::unexpected(settled.error());
+  box.environment = variables_of(request, configuration.policy);
+  return box;
+}
+
 tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
                                                    const ServicePolicies& policies,
                                                    const Host& host, const HandedFiles& handed) {
@@ -264,7 +287,7 @@ tl::expected<RequestedRun, Problem> settle_request(const RunRequest& request,
             const auto added = add_policy_mounts(policy, spec.mounts);
             return added ? Settled() : broken(added.error());
           })
-          .and_then([&] { return settle_network(request, policy, spec); })
+          .and_then([&] { return settle_network(request, policy, spec.network); })
           .and_then([&] { return place_binds(request, handed, policy, spec); })
           .and_then([&] { return place_files(request, handed, configuration.languages, spec); })
           .and_then([&] { return settle_input(request, spec); })

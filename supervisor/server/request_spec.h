@@ -3,8 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
+#include "supervisor/config/config.h"
 #include "supervisor/languages/job.h"
 #include "supervisor/run/host.h"
 #include "supervisor/run/run_record.h"
@@ -25,6 +28,18 @@ struct RequestedRun {
                                                                  const ServicePolicies& policies,
                                                                  const Host& host,
                                                                  const HandedFiles& handed = {});
+
+// What a session's box is made of, and what its programs are held to.
+struct RequestedBox {
+  Configuration configuration;
+  policies::Limits limits;  // not resolved
+  std::vector<policies::Mount> mounts;
+  policies::Network network = policies::Network::none;
+  std::vector<std::string> environment;  // "NAME=VALUE"
+};
+[[nodiscard]] tl::expected<RequestedBox, Problem> settle_box(const RunRequest& request,
+                                                             const ServicePolicies& policies,
+                                                             const Host& host);
 
 // The limits of a request that asks for none, with their maxima.
 [[nodiscard]] tl::expected<policies::Limits, Problem> limits_of_service(

@@ -32,7 +32,8 @@ json::object summary_of(const KnownWork& work) {
 
 Problem problem_of(const RunFailure& failure) {
   if (failure.code == kDraining) return draining();
-  return {503, std::string(failure.code), failure.message, "", kRetrySeconds};
+  const int retry = failure.status == 503 || failure.status == 429 ? kRetrySeconds : 0;
+  return {failure.status, failure.code, failure.message, failure.field, retry};
 }
 
 // Waits for the end of it.

@@ -25,6 +25,8 @@ class RunLog {
 
   // What the program does, in its order.
   [[nodiscard]] EventStream& events() { return events_; }
+  // The next line as somebody else has made it, in the same form and with its number.
+  void keep(std::string_view line);
   // The last event where there can be no record: a code and a sentence.
   void fail(std::string_view code, std::string_view message);
   // In place of all of them: the last line that another log had, under the number that it has.
@@ -47,7 +49,6 @@ class RunLog {
     std::string text;
     std::uint64_t end;  // in bytes since the first line
   };
-  void keep(std::string_view line);
 
   EventStream events_;
   std::size_t most_bytes_;

@@ -52,7 +52,7 @@ class RunQueue::Running : private RunObserver {
       : queue_(queue),
         ticket_(waiting.ticket),
         owner_(waiting.asked.owner),
-        memory_(queue.promise_of(waiting.asked)),
+        memory_(queue.promise_of(waiting.asked.memory)),
         own_memory_(own_promise_of(waiting.asked)),
         observer_(*waiting.observer),
         queued_(
@@ -98,13 +98,21 @@ RunQueue::RunQueue(EventLoop& loop, Most most, StartRun start)
 
 RunQueue::~RunQueue() = default;
 
-std::uint64_t RunQueue::promise_of(const Asked& asked) const {
-  return most_.memory ? asked.memory.value_or(*most_.memory) : 0;
+std::uint64_t RunQueue::promise_of(const std::optional<std::uint64_t>& memory) const {
+  return most_.memory ? memory.value_or(*most_.memory) : 0;
 }
 
-bool RunQueue::has_room_for(const Asked& asked) const {
-  if (running_.size() >= most_.running) return false;
-  return !most_.memory || promised_ + promise_of(asked) <= *most_.memory;
+bool RunQueue::has_room_for(const std::optional<std::uint64_t>& memory) const {
+  return !most_.memory || promised_ + promise_of(memory) <= *most_.memory;
+}
+
+void RunQueue::withdraw(const std::optional<std::uint64_t>& memory) {
+  promised_ -= promise_of(memory);
+  start_more();
+}
+
+bool RunQueue::can_start(const Asked& asked) const {
+  return running_.size() < most_.running && has_room_for(asked.memory);
 }
 
 // By what its owner has already.
@@ -129,7 +137,7 @@ bool RunQueue::has_own_room(const std::string& owner, const OwnersMost& most,
 bool RunQueue::has_to_wait(const Asked& asked) const {
   const auto found = owners_.find(asked.owner);
   const bool has_waiting = found != owners_.end() && !found->second.line.empty();
-  return has_waiting || next_turn() != turns_.end() || !may_begin(asked) || !has_room_for(asked);
+  return has_waiting || next_turn() != turns_.end() || !may_begin(asked) || !can_start(asked);
 }
 
 std::optional<RunQueue::Ticket> RunQueue::submit(Asked asked, QueueObserver& observer) {
@@ -177,7 +185,7 @@ void RunQueue::forget_idle(const std::string& owner) {
 // Nobody overtakes the one whose turn it is: small ones could keep a large one out for ever.
 void RunQueue::start_more() {
   for (auto turn = next_turn(); turn != turns_.end(); turn = next_turn()) {
-    if (!has_room_for(owners_.at(*turn).line.front().asked)) break;
+    if (!can_start(owners_.at(*turn).line.front().asked)) break;
     Waiting next = take(turn);
     Job job = std::move(next.asked.job);
     QueueObserver& observer = *next.observer;

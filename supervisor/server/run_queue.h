@@ -100,6 +100,10 @@ class RunQueue {
   void set_paused(Ticket ticket, bool is_paused);
   // nullopt: it does not run.
   [[nodiscard]] std::optional<RunRecord> record_so_far(Ticket ticket) const;
+  // Memory of what lives beside the runs, and takes from what they are promised.
+  [[nodiscard]] bool has_room_for(const std::optional<std::uint64_t>& memory) const;
+  void promise(const std::optional<std::uint64_t>& memory) { promised_ += promise_of(memory); }
+  void withdraw(const std::optional<std::uint64_t>& memory);
   // Ends all: who waits never begins, who runs is stopped; again: without patience.
   void drain(int signal);
 
@@ -128,8 +132,8 @@ class RunQueue {
   class Running;
   using Turns = std::deque<std::string>;
 
-  [[nodiscard]] std::uint64_t promise_of(const Asked& asked) const;
-  [[nodiscard]] bool has_room_for(const Asked& asked) const;
+  [[nodiscard]] std::uint64_t promise_of(const std::optional<std::uint64_t>& memory) const;
+  [[nodiscard]] bool can_start(const Asked& asked) const;
   [[nodiscard]] bool may_begin(const Asked& asked) const;
   [[nodiscard]] bool has_to_wait(const Asked& asked) const;
   [[nodiscard]] Turns::const_iterator next_turn() const;

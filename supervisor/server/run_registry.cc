@@ -46,6 +46,24 @@ void RunRegistry::restore(const RunStore::Found& found) {
   runs_.keep(std::move(run));
 }
 
+KnownRun* RunRegistry::begin_elsewhere(RunRecord waiting, RunTerms terms,
+                                       const MakeWork& make_work) {
+  auto begun = make(std::move(terms));
+  auto work = make_work(*begun);
+  if (work == nullptr) return nullptr;
+  begun->begin_elsewhere(std::move(waiting), std::move(work));
+  KnownRun& run = *begun;
+  runs_.keep(std::move(begun));
+  elsewhere_.insert(&run);
+  (void)is_stored(run);
+  return &run;
+}
+
+void RunRegistry::stop_elsewhere() {
+  const auto runs = elsewhere_;  // one may end while it is told
+  for (KnownRun* const run : runs) run->stop();
+}
+
 KnownRun& RunRegistry::keep(const RunRecord& record, RunTerms terms) {
   auto run = make(std::move(terms));
   run->end_with(record);
@@ -56,6 +74,7 @@ KnownRun& RunRegistry::keep(const RunRecord& record, RunTerms terms) {
 
 void RunRegistry::on_ended(const KnownRun& run, const RunRecord* record) {
   const bool is_known = runs_.knows(run);
+  std::erase_if(elsewhere_, [&run](const KnownRun* each) { return each == &run; });
   if (!is_known) (void)is_stored(run);  // it had ended before it was known
   if (store_ != nullptr) {
     const RunLog& log = run.log();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -35,6 +36,10 @@ class RunRegistry {
   // From now on, all that is known outlives the service; and what had outlived one before is
   // known again.
   void keep_in(std::unique_ptr<RunStore> store);
+  // One that is done elsewhere, by what `make` gives for it. nullptr: that gave nothing.
+  using MakeWork = std::function<std::unique_ptr<OtherWork>(KnownRun& run)>;
+  [[nodiscard]] KnownRun* begin_elsewhere(RunRecord waiting, RunTerms terms, const MakeWork& make);
+  void stop_elsewhere();
   // One that could not begin, and has ended already.
   [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
 
@@ -62,6 +67,7 @@ class RunRegistry {
   EventLoop& loop_;
   RunQueue& queue_;
   WorkRegistry runs_;  // holds nothing but runs
+  std::set<KnownRun*> elsewhere_;
   Told told_ = [](const KnownRun&, const RunRecord&) {};
   std::function<void(const sys::Error& error)> trouble_ = [](const sys::Error&) {};
   std::unique_ptr<RunStore> store_;

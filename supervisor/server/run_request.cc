@@ -10,6 +10,7 @@
 #include "supervisor/server/request_binds.h"
 #include "supervisor/server/request_field.h"
 #include "supervisor/server/request_words.h"
+#include "supervisor/sessions/session_terms.h"
 
 namespace wardcase::supervisor {
 
@@ -51,75 +52,143 @@ Read read_cwd(const json::value& value, RunRequest& request) {
   return read;
 }
 
+// What tracebacks call a program: the name of a file, and no path.
+Read read_name(const json::value& value, std::string& name) {
+  auto read = read_word("name", value, name);
+  constexpr std::size_t kLongest = 255;
+  if (read && (name.empty() || name.size() > kLongest || name.find('/') != std::string::npos)) {
+    return invalid("name", "write the name of a file without a directory, as main.py");
+  }
+  return read;
+}
+
+Read read_session_id(const json::value& value, std::string& id) {
+  auto read = read_text("id", value, id);
+  if (read && !is_session_id(id)) return invalid("id", "write [A-Za-z0-9._-]{1,64}");
+  return read;
+}
+
 template <typename T>
 Read keep(const std::string& field, const json::value& value, std::optional<T>& place) {
   return read_word(field, value, place.emplace());
 }
 
+// Whose member it is.
+constexpr unsigned kRun = 1U << static_cast<unsigned>(RequestKind::run);
+constexpr unsigned kProgram = 1U << static_cast<unsigned>(RequestKind::program);
+constexpr unsigned kSession = 1U << static_cast<unsigned>(RequestKind::session);
+
 struct Field {
   std::string_view name;
+  unsigned of;
   Read (*read)(const json::value& value, RunRequest& request);
 };
 
 // lint: table
 constexpr Field kFields[] = {
-    {"language", [](const auto& v, auto& r) { return keep("language", v, r.language); }},
-    {"code", [](const auto& v, auto& r) { return read_text("code", v, r.code.emplace()); }},
-    {"argv", [](const auto& v, auto& r) { return read_words("argv", v, kMostArguments, r.argv); }},
-    {"args",
+    {"language", kRun | kProgram | kSession,
+     [](const auto& v, auto& r) { return keep("language", v, r.language); }},
+    {"code", kRun | kProgram,
+     [](const auto& v, auto& r) { return read_text("code", v, r.code.emplace()); }},
+    {"argv", kRun,
+     [](const auto& v, auto& r) { return read_words("argv", v, kMostArguments, r.argv); }},
+    {"args", kRun,
      [](const auto& v, auto& r) { return read_words("args", v, kMostArguments, r.arguments); }},
-    {"stdin", [](const auto& v, auto& r) { return read_text("stdin", v, r.input.emplace()); }},
-    {"stdin_base64",
+    {"stdin", kRun | kProgram,
+     [](const auto& v, auto& r) { return read_text("stdin", v, r.input.emplace()); }},
+    {"stdin_base64", kRun | kProgram,
      [](const auto& v, auto& r) { return read_bytes("stdin_base64", v, r.input.emplace()); }},
-    {"env", [](const auto& v, auto& r) { return read_environment(v, r.environment); }},
-    {"files", [](const auto& v, auto& r) { return read_files(v, r.files); }},
-    {"binds", read_binds},
-    {"cwd", read_cwd},
-    {"policy", read_policy},
-    {"limits", [](const auto& v, auto& r) { return read_limits(v, r.limits); }},
-    {"network", read_network},
-    {"merge_stderr",
+    {"open_stdin", kProgram,
+     [](const auto& v, auto& r) { return read_switch("open_stdin", v, r.has_open_input); }},
+    {"name", kProgram, [](const auto& v, auto& r) { return read_name(v, r.name); }},
+    {"env", kRun | kSession,
+     [](const auto& v, auto& r) { return read_environment(v, r.environment); }},
+    {"files", kRun | kProgram, [](const auto& v, auto& r) { return read_files(v, r.files); }},
+    {"binds", kRun, read_binds},
+    {"cwd", kRun, read_cwd},
+    {"policy", kRun | kSession, read_policy},
+    {"limits", kRun | kProgram | kSession,
+     [](const auto& v, auto& r) { return read_limits(v, r.limits); }},
+    {"network", kRun | kSession, read_network},
+    {"merge_stderr", kRun,
      [](const auto& v, auto& r) { return read_switch("merge_stderr", v, r.merge_stderr); }},
-    {"base64",
+    {"base64", kRun | kProgram,
      [](const auto& v, auto& r) {
        bool is_on = false;
        auto read = read_switch("base64", v, is_on);
        r.form = is_on ? OutputForm::base64 : OutputForm::text;
        return read;
      }},
-    {"encoding_fallback",
+    {"encoding_fallback", kRun,
      [](const auto& v, auto& r) { return keep("encoding_fallback", v, r.encoding_fallback); }},
-    {"allow_syscalls",
+    {"allow_syscalls", kRun | kSession,
      [](const auto& v, auto& r) {
        return read_words("allow_syscalls", v, kMostCalls, r.allowed_syscalls);
      }},
-    {"requirements",
+    {"requirements", kRun | kProgram | kSession,
      [](const auto& v, auto& r) {
        return read_words("requirements", v, kMostRequirements, r.requirements);
      }},
-    {"prelude",
+    {"prelude", kRun | kSession,
      [](const auto& v, auto& r) { return read_text("prelude", v, r.prelude.emplace()); }},
-    {"validate", [](const auto& v, auto& r) { return read_switch("validate", v, r.is_validated); }},
-    {"detach", [](const auto& v, auto& r) { return read_switch("detach", v, r.is_detached); }},
-    {"deadline_ms", [](const auto& v, auto& r) { return read_deadline(v, r.deadline); }},
+    {"validate", kRun | kProgram,
+     [](const auto& v, auto& r) { return read_switch("validate", v, r.is_validated); }},
+    {"detach", kRun | kProgram,
+     [](const auto& v, auto& r) { return read_switch("detach", v, r.is_detached); }},
+    {"deadline_ms", kRun | kProgram,
+     [](const auto& v, auto& r) { return read_deadline(v, r.deadline); }},
+    {"id", kSession, [](const auto& v, auto& r) { return read_session_id(v, r.id.emplace()); }},
+    {"ttl_ms", kSession, [](const auto& v, auto& r) { return read_ttl("ttl_ms", v, r.ttl); }},
+    {"idle_ttl_ms", kSession,
+     [](const auto& v, auto& r) {
+       r.idle_ttl = std::chrono::milliseconds(0);
+       return v.is_null() ? Read() : read_ttl("idle_ttl_ms", v, r.idle_ttl);
+     }},
 };
+
+bool is_of(const Field& field, RequestKind kind) {
+  return (field.of & 1U << static_cast<unsigned>(kind)) != 0;
+}
 
 // What the command line has for files and directories of the host.
 constexpr std::string_view kHostPaths[] = {"mounts",      "mount",     "volume",
                                            "volumes",     "workspace", "stdin_file",
                                            "interpreter", "env_file",  "save_output"};
 
-tl::unexpected<Problem> unknown(std::string_view name) {
+tl::unexpected<Problem> unknown(std::string_view name, RequestKind kind) {
   if (std::ranges::find(kHostPaths, name) != std::end(kHostPaths)) {
     return refuse("host_path", std::string(name),
                   "is not known here; name what the policy lets you see of the host in binds, or "
                   "send what is "
                   "in it, with files or stdin");
   }
-  std::vector<std::string_view> known;
-  for (const Field& field : kFields) known.push_back(field.name);
   const std::string field(name.substr(0, kShownBytes));
+  std::vector<std::string_view> known;
+  for (const Field& each : kFields) {
+    if (is_of(each, kind)) known.push_back(each.name);
+    if (each.name != name || kind == RequestKind::run) continue;
+    const bool is_of_session = kind == RequestKind::program && is_of(each, RequestKind::session);
+    return refuse(
+        "unknown_field", field,
+        is_of_session ? "is the session's; give it when that is made" : "has no meaning here");
+  }
   return refuse("unknown_field", field, "no such field" + policies::did_you_mean(name, known));
+}
+
+// Of a program in a session, whose language may be the session's.
+Read check_program_of_session(const json::object& body, const RunRequest& request) {
+  if (!request.code) return refuse("missing_field", "code", "nothing to run; give code");
+  const bool has_input = request.input.has_value();
+  if (body.contains("stdin") && body.contains("stdin_base64")) {
+    return invalid("stdin", "give stdin or stdin_base64, not both");
+  }
+  if (has_input && request.has_open_input) {
+    return invalid("open_stdin", "give stdin or open_stdin, not both");
+  }
+  if (std::ranges::any_of(request.files, [](const auto& file) { return file.descriptor; })) {
+    return invalid("files", "of a session can't be descriptors; send what is in them");
+  }
+  return {};
 }
 
 Read check_program(const json::object& body, const RunRequest& request) {
@@ -149,16 +218,21 @@ Read check_program(const json::object& body, const RunRequest& request) {
   return {};
 }
 
+Read check(const json::object& body, const RunRequest& request, RequestKind kind) {
+  if (kind == RequestKind::run) return check_program(body, request);
+  return kind == RequestKind::program ? check_program_of_session(body, request) : Read();
+}
+
 }  // namespace
 
 std::uint64_t held_bytes(const RunRequest& request) {
-  constexpr std::uint64_t kRun = 64 << 10;  // what each has, as its policy
-  constexpr std::uint64_t kWord = 64;       // beside its letters
+  constexpr std::uint64_t kEach = 64 << 10;  // its policy, and so on
+  constexpr std::uint64_t kWord = 64;        // beside its letters
   constexpr std::uint64_t kPage = 4096;
   const auto in_memory = [](std::uint64_t bytes) {  // with the kernel's part of a file
     return (bytes + kPage - 1) / kPage * kPage + kPage;
   };
-  std::uint64_t held = kRun + request.cwd.size();
+  std::uint64_t held = kEach + request.cwd.size();
   for (const auto* words :
        {&request.argv, &request.arguments, &request.environment, &request.requirements}) {
     for (const std::string& word : *words) held += word.size() + kWord;
@@ -175,20 +249,20 @@ std::uint64_t held_bytes(const RunRequest& request) {
   return held;
 }
 
-Read read_run_request(const json::object& body, RunRequest& request) {
+Read read_run_request(const json::object& body, RunRequest& request, RequestKind kind) {
   for (const auto& [key, value] : body) {
     const std::string_view name(key.data(), key.size());
     const auto* const field = std::ranges::find(kFields, name, &Field::name);
-    if (field == std::end(kFields)) return unknown(name);
+    if (field == std::end(kFields) || !is_of(*field, kind)) return unknown(name, kind);
     if (auto read = field->read(value, request); !read) return read;
   }
-  return check_program(body, request);
+  return check(body, request, kind);
 }
 
-tl::expected<RunRequest, Problem> parse_run_request(std::string_view body) {
+tl::expected<RunRequest, Problem> parse_run_request(std::string_view body, RequestKind kind) {
   RunRequest request;
   const auto read = read_body(
-      body, [&](const json::object& object) { return read_run_request(object, request); });
+      body, [&](const json::object& object) { return read_run_request(object, request, kind); });
   if (!read) return tl::unexpected(read.error());
   return request;
 }

@@ -16,10 +16,14 @@
 #include "policies/policy.h"
 #include "supervisor/run/run_record.h"
 #include "supervisor/server/problem.h"
+#include "supervisor/sessions/session_terms.h"
 
 namespace wardcase::supervisor {
 
-// The body of POST /v1/runs, understood as far as that needs neither host nor policy.
+// What a body asks for: a run, a program in a session, or a session. Each has members of its own.
+enum class RequestKind : std::uint8_t { run, program, session };
+
+// Such a body, understood as far as that needs neither host nor policy.
 struct RunRequest {
   struct File {
     std::string name;  // below /box, as "data/a.csv"
@@ -58,13 +62,22 @@ struct RunRequest {
   bool is_validated = false;                          // its syntax is looked at before it runs
   bool is_detached = false;                           // it goes on without its client
   std::optional<std::chrono::milliseconds> deadline;  // for all of it, waiting included
+  // Of a program in a session.
+  std::string name;             // what tracebacks call it; "": the session's choice
+  bool has_open_input = false;  // its stdin is sent later
+  // Of a session.
+  std::optional<std::string> id;
+  std::chrono::milliseconds ttl = kDefaultTtl;
+  std::chrono::milliseconds idle_ttl = kDefaultIdleTtl;  // 0: none
 };
 
 // Errors name the field, what is wrong with it and what to write.
-[[nodiscard]] tl::expected<RunRequest, Problem> parse_run_request(std::string_view body);
+[[nodiscard]] tl::expected<RunRequest, Problem> parse_run_request(
+    std::string_view body, RequestKind kind = RequestKind::run);
 // The same of an object that is part of another request.
 [[nodiscard]] tl::expected<void, Problem> read_run_request(const boost::json::object& body,
-                                                           RunRequest& request);
+                                                           RunRequest& request,
+                                                           RequestKind kind = RequestKind::run);
 
 // Memory that its run takes while it waits.
 [[nodiscard]] std::uint64_t held_bytes(const RunRequest& request);

@@ -25,6 +25,7 @@
 #include "supervisor/server/server.h"
 #include "supervisor/server/service_configuration.h"
 #include "supervisor/server/service_manager.h"
+#include "supervisor/server/session_registry.h"
 #include "supervisor/server/telemetry.h"
 
 namespace wardcase::supervisor {
@@ -85,18 +86,20 @@ void settle_control_groups(Host& host, ServiceLog& log) {
 class Service {
  public:
   Service(EventLoop& loop, Host& host, const ServeOptions& options,
-          ServiceConfiguration configuration, std::vector<Listener> listeners, Telemetry& telemetry)
+          ServiceConfiguration configuration, std::vector<Listener> listeners, SessionPlaces places,
+          Telemetry& telemetry)
       : loop_(loop),
         telemetry_(telemetry),
         configuration_(std::move(configuration)),
         quotas_(configuration_.quotas()),
         queue_(loop, options.queue, runs_on(loop, host)),
         readiness_(loop, host, configuration_, runs_on(loop, host)),
+        sessions_(loop, queue_, std::move(places), options.sessions),
         registry_(loop, queue_, options.registry),
         batches_(loop, queue_, options.registry),
-        api_(loop, host, configuration_, quotas_, registry_, batches_, queue_, readiness_,
-             telemetry_),
-        server_(loop, options.server, std::move(listeners), api_, queue_) {}
+        api_(loop, host, configuration_, quotas_, registry_, batches_, sessions_, queue_,
+             readiness_, telemetry_),
+        server_(loop, options.server, std::move(listeners), api_, queue_, sessions_) {}
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   ~Service() {
@@ -120,7 +123,8 @@ class Service {
   Quotas quotas_;
   RunQueue queue_;
   Readiness readiness_;
-  RunRegistry registry_;
+  SessionRegistry sessions_;
+  RunRegistry registry_;  // its runs may be of sessions
   BatchRegistry batches_;
   Api api_;
   Server server_;
@@ -156,6 +160,7 @@ sys::Status Service::run() {
     telemetry_.on_record(program_of(batch, "case"), record);
     if (record.status == RunStatus::setup_failed) readiness_.doubt();
   });
+  sessions_.find_again();
   keep_runs();
   if (const auto interval = watchdog_interval()) feed_watchdog(*interval / 2);
   // Whoever is there already waits for it: the first answer to /readyz is a true one.
@@ -256,6 +261,8 @@ int serve(std::span<const std::string> words) {
   if (!listeners) return fail(listeners.error());
   auto loop = EventLoop::create();
   if (!loop) return fail(loop.error());
+  auto places = SessionPlaces::create(listeners->front().address());
+  if (!places) return fail(places.error());
   Telemetry telemetry;
   if (!configuration->warning().empty()) telemetry.log().warn(configuration->warning());
   settle_control_groups(host, telemetry.log());
@@ -263,7 +270,7 @@ int serve(std::span<const std::string> words) {
     telemetry.log().inform("listening on " + listener.address(), {{"address", listener.address()}});
   }
   Service service(*loop, host, *options, *std::move(configuration), *std::move(listeners),
-                  telemetry);
+                  *std::move(places), telemetry);
   const auto served = service.run();
   return served ? 0 : fail(served.error());
 }

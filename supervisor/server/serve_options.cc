@@ -48,6 +48,7 @@ ServeOptions apply(const policies::ServiceSettings& settings, std::size_t cpus) 
   if (const auto& total = settings.option(ServerOption::memory_total)) {
     options.queue.memory = total->value;
   }
+  take(ServerOption::max_sessions, options.sessions.sessions);
   take(ServerOption::keep_runs, options.registry.kept);
   take_time(ServerOption::keep_time, options.registry.age);
   take(ServerOption::max_connections, options.server.connections);

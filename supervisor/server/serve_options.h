@@ -11,6 +11,7 @@
 #include "supervisor/server/run_queue.h"
 #include "supervisor/server/run_registry.h"
 #include "supervisor/server/server.h"
+#include "supervisor/server/session_registry.h"
 
 namespace wardcase::supervisor {
 
@@ -21,6 +22,7 @@ struct ServeOptions {
   Server::Rules server;
   RunQueue::Most queue;
   RunRegistry::Most registry;
+  SessionRegistry::Most sessions;
 };
 
 // `cpus`: what this process may run on.

@@ -22,8 +22,13 @@ constexpr std::size_t kRefusedAtOnce = 64;
 }  // namespace
 
 Server::Server(EventLoop& loop, const Rules& rules, std::vector<Listener> listeners, Api& api,
-               RunQueue& queue)
-    : loop_(loop), rules_(rules), listeners_(std::move(listeners)), api_(api), queue_(queue) {}
+               RunQueue& queue, SessionRegistry& sessions)
+    : loop_(loop),
+      rules_(rules),
+      listeners_(std::move(listeners)),
+      api_(api),
+      queue_(queue),
+      sessions_(sessions) {}
 
 Server::~Server() {
   loop_.cancel(pause_);
@@ -156,6 +161,7 @@ void Server::drain(int signal, std::function<void()> done) {
     for (const auto& [connection, owned] : clients_) connection->finish_after_answer();
   }
   queue_.drain(signal);
+  sessions_.drain([this] { look_whether_done(); });
   loop_.post([this] { look_whether_done(); });
 }
 
@@ -163,7 +169,7 @@ void Server::look_whether_done() {
   const bool is_answering =
       std::ranges::any_of(clients_, [](const auto& each) { return each.first->is_answering(); });
   // Also of those that were abandoned: their programs are to end in good order, too.
-  if (!done_ || is_answering || queue_.running() > 0) return;
+  if (!done_ || is_answering || queue_.running() > 0 || !sessions_.is_empty()) return;
   std::exchange(done_, nullptr)();
 }
 

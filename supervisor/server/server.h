@@ -16,6 +16,7 @@
 #include "supervisor/server/connection.h"
 #include "supervisor/server/listener.h"
 #include "supervisor/server/run_queue.h"
+#include "supervisor/server/session_registry.h"
 
 namespace wardcase::supervisor {
 
@@ -30,7 +31,7 @@ class Server : private ConnectionOwner {
   };
 
   Server(EventLoop& loop, const Rules& rules, std::vector<Listener> listeners, Api& api,
-         RunQueue& queue);
+         RunQueue& queue, SessionRegistry& sessions);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -41,7 +42,7 @@ class Server : private ConnectionOwner {
   // `done` is called, at the latest when the time for it is over. A second call ends the patience
   // with programs.
   void drain(int signal, std::function<void()> done);
-  // To be called when something of the queue has changed.
+  // To be called when something of the queue or the sessions has changed.
   void look_whether_done();
 
   [[nodiscard]] std::size_t connections() const { return clients_.size(); }
@@ -62,6 +63,7 @@ class Server : private ConnectionOwner {
   std::vector<Listener> listeners_;
   Api& api_;
   RunQueue& queue_;
+  SessionRegistry& sessions_;
   std::map<Connection*, std::unique_ptr<Connection>> clients_;
   std::deque<std::unique_ptr<Connection>> closed_;  // until the call from them is over
   EventLoop::TimerId pause_ = 0;

@@ -32,10 +32,12 @@ class Members {
     const json::value* const value = object_.if_contains(key);
     return value != nullptr && value->is_bool() && value->get_bool();
   }
-  [[nodiscard]] system_clock::time_point time(std::string_view key) const {
+  [[nodiscard]] std::int64_t number(std::string_view key) const {
     const json::value* const value = object_.if_contains(key);
-    const bool is_number = value != nullptr && value->is_int64();
-    return system_clock::time_point(milliseconds(is_number ? value->get_int64() : 0));
+    return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+  }
+  [[nodiscard]] system_clock::time_point time(std::string_view key) const {
+    return system_clock::time_point(milliseconds(number(key)));
   }
 
  private:
@@ -52,7 +54,8 @@ std::optional<json::object> read_object(const std::string& text) {
 std::optional<RunFailure> read_failure(const Members& members) {
   const std::string code = members.text("failure");
   if (code.empty()) return std::nullopt;
-  return RunFailure{code == kDraining ? kDraining : kDeadlinePassed, members.text("message")};
+  return RunFailure{code, members.text("message"), static_cast<int>(members.number("status_code")),
+                    members.text("field")};
 }
 
 std::optional<PastRun::End> read_end(const RunStore::Found& found) {
@@ -87,6 +90,8 @@ std::string ended_part(const KnownRun& run) {
   if (const auto& failure = run.failure()) {
     part["failure"] = to_json_text(failure->code);
     part["message"] = to_json_text(failure->message);
+    part["status_code"] = failure->status;
+    part["field"] = to_json_text(failure->field);
   }
   return json::serialize(part);
 }

@@ -55,11 +55,13 @@ tl::expected<std::uint64_t, Problem> read_position(const HttpRequest& request) {
 
 }  // namespace
 
+std::optional<Problem> refuse_body_type(const HttpRequest& request) {
+  if (is_json(request)) return std::nullopt;
+  return Problem{415, "unsupported_media_type", "send Content-Type: application/json"};
+}
+
 tl::expected<Asking, Problem> read_asking(const ApiCall& call) {
-  if (!is_json(call.request)) {
-    return tl::unexpected(
-        Problem{415, "unsupported_media_type", "send Content-Type: application/json"});
-  }
+  if (auto problem = refuse_body_type(call.request)) return tl::unexpected(*std::move(problem));
   const auto kind = choose_kind(call.request, kKinds);
   if (!kind) return tl::unexpected(not_acceptable(kKinds));
   auto key = idempotency_key(call.request);

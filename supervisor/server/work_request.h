@@ -2,6 +2,7 @@
 // Copyright The wardcase authors
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 
@@ -14,6 +15,9 @@
 namespace wardcase::supervisor {
 
 // What requests for runs and for batches have in common.
+
+// nullopt: the body is JSON, as far as the client says.
+[[nodiscard]] std::optional<Problem> refuse_body_type(const HttpRequest& request);
 
 // How one is to be begun and answered, as its headers say.
 struct Asking {

@@ -27,8 +27,8 @@ sys::Status check_regular(int file, const std::string& path) {
   struct stat info = {};
   if (::fstat(file, &info) < 0) return tl::unexpected(sys::errno_error("look at '" + path + "'"));
   if (S_ISREG(info.st_mode)) return {};
-  return tl::unexpected(sys::plain_error(
-      "'" + path + (S_ISDIR(info.st_mode) ? "' is a directory" : "' is no regular file")));
+  if (S_ISDIR(info.st_mode)) return tl::unexpected(sys::Error{EISDIR, "read '" + path + "'"});
+  return tl::unexpected(sys::plain_error("'" + path + "' is no regular file"));
 }
 
 char type_of(mode_t mode) {
@@ -141,6 +141,25 @@ sys::Status NewBoxFile::take_place() {
   }
   file_.reset();
   return {};
+}
+
+sys::Status remove_box_file(int box, const BoxUser& user, const std::string& path) {
+  const AsBoxUser as(user);
+  if (!as.status()) return as.status();
+  const std::size_t slash = path.rfind('/');
+  const std::string place = slash == std::string::npos ? "" : path.substr(0, slash);
+  const std::string name = path.substr(slash + 1);  // npos + 1 is 0
+  if (name.empty() || name == "." || name == "..") {
+    return tl::unexpected(sys::plain_error("'" + path + "' is no name of a file"));
+  }
+  const auto directory = open_inside(box, place, O_RDONLY | O_DIRECTORY, 0);
+  if (!directory) return tl::unexpected(directory.error());
+  int removed = ::unlinkat(directory->get(), name.c_str(), 0);
+  if (removed < 0 && errno == EISDIR) {
+    removed = ::unlinkat(directory->get(), name.c_str(), AT_REMOVEDIR);
+  }
+  if (removed == 0) return {};
+  return tl::unexpected(sys::errno_error("remove '" + path + "'"));
 }
 
 sys::Result<std::vector<BoxEntry>> list_box_files(int box, const BoxUser& user,

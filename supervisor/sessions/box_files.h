@@ -51,6 +51,9 @@ class NewBoxFile {
   sys::UniqueFd file_;
 };
 
+// One that is a regular file, a link or an empty directory, or any other name that is none.
+[[nodiscard]] sys::Status remove_box_file(int box, const BoxUser& user, const std::string& path);
+
 struct BoxEntry {
   std::string name;
   char type;  // '-' regular, 'd' directory, 'l' link, 'p', 's', 'b', 'c' as ls(1) has them

@@ -122,8 +122,18 @@ void FrameChannel::give_up() {
 void FrameChannel::watch_for(bool writing) {
   if (writing == is_writing_) return;
   is_writing_ = writing;
-  const std::uint32_t events = writing ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  (void)loop_.change(socket_.get(), events);  // needs no memory
+  settle_events();
+}
+
+void FrameChannel::set_paused(bool is_paused) {
+  if (is_paused == is_paused_ || !is_open()) return;
+  is_paused_ = is_paused;
+  settle_events();
+}
+
+void FrameChannel::settle_events() {
+  const std::uint32_t reading = is_paused_ ? 0U : std::uint32_t{EPOLLIN};
+  (void)loop_.change(socket_.get(), is_writing_ ? reading | EPOLLOUT : reading);  // needs no memory
 }
 
 void FrameChannel::fail(const std::string& why) {

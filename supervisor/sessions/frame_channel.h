@@ -45,6 +45,8 @@ class FrameChannel {
   void send(std::string_view frame);
   // As `send`, without a length before it: for a peer that reads lines.
   void send_bytes(std::string_view bytes);
+  // While paused no frame comes, and the peer is held once what lies between is full.
+  void set_paused(bool is_paused);
   [[nodiscard]] bool is_open() const { return socket_.is_open(); }
   [[nodiscard]] int fd() const { return socket_.get(); }
   [[nodiscard]] std::size_t waiting() const { return out_.size(); }
@@ -57,6 +59,7 @@ class FrameChannel {
   void write_some();
   void give_up();
   void watch_for(bool writing);
+  void settle_events();
   void fail(const std::string& why);
 
   EventLoop& loop_;
@@ -66,6 +69,7 @@ class FrameChannel {
   std::string in_;
   std::string out_;
   bool is_writing_ = false;
+  bool is_paused_ = false;
 };
 
 }  // namespace wardcase::supervisor

@@ -164,6 +164,7 @@ std::string to_json(const KeeperRequest& request) {
   for (const auto& [id, value] : request.limits)
     limits[policies::limit_row(id).json_key] = number_or_null(value);
   json::object object = {{"op", request.op},
+                         {"id", to_json_text(request.id)},
                          {"language", to_json_text(request.language)},
                          {"name", to_json_text(request.name)},
                          {"code", to_json_text(request.code)},
@@ -174,14 +175,19 @@ std::string to_json(const KeeperRequest& request) {
                          {"events", request.wants_events},
                          {"output", request.wants_output},
                          {"base64", request.base64},
+                         {"word", request.wants_word},
                          {"files", files_to_json(request.files)},
                          {"validate", kValidations[static_cast<std::size_t>(request.validation)]},
                          {"data", base64(request.data)},
+                         {"eof", request.ends_input},
                          {"ttl_ms", request.ttl.count()},
                          {"since", request.since},
                          {"follow", request.follow},
                          {"path", base64(request.path)},
-                         {"mode", request.mode}};
+                         {"mode", request.mode},
+                         {"head", request.wants_head},
+                         {"offset", request.offset},
+                         {"length", request.length}};
   if (request.yield) object["yield_ms"] = request.yield->count();
   if (request.yield_idle) object["yield_idle_ms"] = request.yield_idle->count();
   return json::serialize(object);
@@ -195,6 +201,7 @@ sys::Result<KeeperRequest> parse_keeper_request(std::string_view text) {
   KeeperRequest request;
   Members members(*object);
   members.text("op", request.op);
+  members.text("id", request.id);
   members.text("language", request.language);
   members.text("name", request.name);
   members.text("code", request.code);
@@ -204,6 +211,11 @@ sys::Result<KeeperRequest> parse_keeper_request(std::string_view text) {
   members.flag("events", request.wants_events);
   members.flag("output", request.wants_output);
   members.flag("base64", request.base64);
+  members.flag("word", request.wants_word);
+  members.flag("head", request.wants_head);
+  members.flag("eof", request.ends_input);
+  request.offset = members.number("offset").value_or(0);
+  request.length = members.number("length").value_or(0);
   read_files(*object, members, request);
   read_validation(members, request);
   request.yield = members.time("yield_ms");

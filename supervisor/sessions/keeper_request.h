@@ -22,6 +22,7 @@ namespace wardcase::supervisor {
 struct KeeperRequest {
   std::string op;
   // exec
+  std::string id;        // "": the session chooses it
   std::string language;  // a language's name, "": the session's own
   std::string name;
   std::string code;
@@ -32,12 +33,14 @@ struct KeeperRequest {
   bool wants_events = false;
   bool wants_output = false;
   bool base64 = false;
+  bool wants_word = false;  // once it waits for its turn
   std::optional<std::chrono::milliseconds> yield;
   std::optional<std::chrono::milliseconds> yield_idle;
   std::vector<DeliveredFile> files;  // their bytes follow
   Validation validation = Validation::none;
   // input
   std::string data;
+  bool ends_input = false;  // there is no more behind it
   // extend
   std::chrono::milliseconds ttl{0};
   // logs
@@ -46,6 +49,10 @@ struct KeeperRequest {
   // list, read, write
   std::string path;
   unsigned mode = 0644;
+  bool wants_head = false;  // of read: what the file is; then `range` says what of it is to come
+  // range
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
 };
 
 [[nodiscard]] std::string to_json(const KeeperRequest& request);

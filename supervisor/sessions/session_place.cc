@@ -17,6 +17,7 @@
 
 #include "sandbox/state_lock.h"
 #include "sandbox/sys/retry.h"
+#include "supervisor/sessions/session_terms.h"
 
 namespace wardcase::supervisor {
 
@@ -24,22 +25,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kLongestId = 64;
 constexpr std::string_view kSuffix = ".sock";
 
-bool is_id_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-';
-}
-
-sys::Result<sys::UniqueFd> connect_to(const std::string& path) {
+sys::Result<sys::UniqueFd> connect_to(const std::string& path, int flags = 0) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
     return tl::unexpected(sys::Error{ENAMETOOLONG, "connect to '" + path + "'"});
   }
   std::memcpy(address.sun_path, path.c_str(), path.size());
-  sys::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sys::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
   if (!socket.is_open()) return tl::unexpected(sys::errno_error("make a socket"));
   const int connected = sys::retry_eintr([&] {
     return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -61,15 +56,12 @@ void remove_dead(const std::string& directory, const std::string& id) {
 
 }  // namespace
 
-bool is_session_id(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestId && std::ranges::all_of(text, is_id_character) &&
-         text.find_first_not_of('.') != std::string_view::npos;
-}
+sys::Result<std::string> sessions_directory() { return runtime_subdirectory("sessions"); }
 
-sys::Result<std::string> sessions_directory() {
+sys::Result<std::string> runtime_subdirectory(const std::string& name) {
   auto runtime = sandbox::runtime_directory();
   if (!runtime) return runtime;
-  std::string directory = *runtime + "/sessions";
+  std::string directory = *runtime + "/" + name;
   struct stat info = {};
   if (::mkdir(directory.c_str(), 0700) < 0 && errno != EEXIST) {
     return tl::unexpected(sys::errno_error("make directory '" + directory + "'"));
@@ -98,6 +90,10 @@ sys::Result<sys::UniqueFd> connect_session(std::string_view id) {
     return tl::unexpected(unknown);
   }
   return socket;
+}
+
+sys::Result<sys::UniqueFd> connect_to_keeper(const std::string& socket) {
+  return connect_to(socket, SOCK_NONBLOCK);
 }
 
 sys::Result<std::vector<std::string>> list_sessions() {

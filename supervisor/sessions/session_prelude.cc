@@ -2,9 +2,9 @@
 // Copyright The wardcase authors
 #include "supervisor/sessions/session_prelude.h"
 
+#include <optional>
 #include <utility>
 
-#include "supervisor/languages/program.h"
 #include "supervisor/languages/stage_box.h"
 #include "supervisor/sessions/interpreters.h"
 #include "supervisor/sessions/keeper_protocol.h"
@@ -30,8 +30,9 @@ sys::Result<SessionPrelude> read_prelude(const Prelude& prelude, Dialect dialect
 }  // namespace
 
 sys::Result<std::map<std::string, SessionPrelude>> read_session_preludes(
-    const std::optional<std::string>& file, const Configuration& configuration,
+    const ProgramSource& asked, const Configuration& configuration,
     const std::string& default_language) {
+  const std::optional<std::string>& file = asked.prelude;
   const policies::LanguageSet& languages = configuration.languages;
   const policies::Language* of_file = file ? languages.of_file(*file) : nullptr;
   if (of_file == nullptr) of_file = languages.find(default_language);
@@ -45,7 +46,10 @@ sys::Result<std::map<std::string, SessionPrelude>> read_session_preludes(
     const auto interpreter = live_interpreter(language);
     if (!interpreter) continue;
     ProgramSource source;
-    if (file && &language == of_file) source.prelude = *file;
+    if (&language == of_file) {
+      source.prelude = file;
+      source.prelude_text = asked.prelude_text;
+    }
     const auto opened = open_prelude(source, configuration, &language);
     if (!opened) return tl::unexpected(sys::plain_error(opened.error().error));
     if (!*opened) continue;

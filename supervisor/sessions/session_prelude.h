@@ -3,11 +3,11 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 
 #include "sandbox/sys/error.h"
 #include "supervisor/config/config.h"
+#include "supervisor/languages/program.h"
 
 namespace wardcase::supervisor {
 
@@ -17,11 +17,11 @@ struct SessionPrelude {
   std::string code;
 };
 
-// Those of a session, by the languages' names: `file` (a host path, opened with the caller's
-// rights) in the language that its suffix tells, or else in `default_language`; of the others what
-// the policy has. Errors name the flag or the policy.
+// Those of a session, by the languages' names: the one that `asked` names (a host path, opened with
+// the caller's rights, or the text itself) in the language that the path's suffix tells, or else in
+// `default_language`; of the others what the policy has. Errors name the flag or the policy.
 [[nodiscard]] sys::Result<std::map<std::string, SessionPrelude>> read_session_preludes(
-    const std::optional<std::string>& file, const Configuration& configuration,
+    const ProgramSource& asked, const Configuration& configuration,
     const std::string& default_language);
 
 }  // namespace wardcase::supervisor

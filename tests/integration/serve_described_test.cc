@@ -60,6 +60,32 @@ TEST_P(ServeDescribed, AnswersAreAsItsDescriptionSays) {
   EXPECT_EQ(outcome.out(), expected) << outcome;
 }
 
+TEST_P(ServeDescribed, AnswersOfSessionsAreAsItsDescriptionSays) {
+  const Service service = start();
+  HttpClient client = service.client();
+  const std::string openapi = client.get("/openapi.json").body;
+  const std::string asked = R"({"id": "s", "language": "bash", "idle_ttl_ms": null})";
+  const std::string program = program_body("touch f; mkdir d", R"("name": "x.sh")");
+  std::vector<DescribedJson> all = {{"SessionRequest", asked}, {"ProgramRequest", program}};
+  all.push_back({"Session", client.post("/v1/sessions", asked).body});
+  all.push_back({"Problem", client.post("/v1/sessions", asked).body});
+  all.push_back({"Session", client.get("/v1/sessions/s").body});
+  all.push_back({"Problem", client.get("/v1/sessions/s/files/f").body});
+  const HttpAnswer record = client.post("/v1/sessions/s/exec", program);
+  all.push_back({"Record", record.body});
+  all.push_back({"Record", client.get(record.header("Content-Location")).body});
+  all.push_back({"RunSummary",
+                 client.post("/v1/sessions/s/exec", program, "Prefer: respond-async\r\n").body});
+  all.push_back({"SessionList", client.get("/v1/sessions").body});
+  all.push_back({"Files", client.get("/v1/sessions/s/files").body});
+  all.push_back({"Problem", client.get("/v1/sessions/s/files/d").body});
+  all.push_back({"Problem", client.get("/v1/sessions/s/files/f", "Range: bytes=9-\r\n").body});
+  std::string expected;
+  for (const DescribedJson& each : all) expected += "checked " + each.schema + "\n";
+  const Outcome outcome = judge_described(caller(), openapi, all);
+  EXPECT_EQ(outcome.out(), expected) << outcome;
+}
+
 TEST_P(ServeDescribed, TheHostIsToldAsByTheCommands) {
   const Service service = start();
   HttpClient client = service.client();

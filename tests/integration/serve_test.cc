@@ -160,7 +160,7 @@ TEST_P(Serve, WrongRequestsAreRefusedByNameWithWhatToWrite) {
 TEST_P(Serve, OtherPathsAndMethodsAreToldWhatThereIs) {
   const Service service = start();
   HttpClient client = service.client();
-  EXPECT_EQ(client.get("/v1/sessions").status, 404);
+  EXPECT_EQ(client.get("/v1/nothing").status, 404);
   const HttpAnswer removed = client.remove("/v1/runs");
   EXPECT_EQ(removed.status, 405);
   EXPECT_EQ(removed.header("Allow"), "POST, GET, HEAD");

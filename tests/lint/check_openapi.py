@@ -16,7 +16,7 @@ except ImportError:
 
 SERVER = pathlib.Path("supervisor/server")
 # Codes of runs that never began stand in the header of known runs.
-CODE = r'(?:\{ *\d{3}, |refuse\((?:[45]\d{2}, )?|fail\(\d{3}, )"([a-z_]+)"|k(?:Draining|DeadlinePassed) = "([a-z_]+)"'
+CODE = r'(?:\{ *\d{3}, |refuse\((?:[45]\d{2}, )?|fail\(\d{3}, )"([a-z_]+)"|k(?:Draining|DeadlinePassed|SessionEnded) = "([a-z_]+)"'
 
 
 def read(name):
@@ -47,8 +47,10 @@ def complaints():
     }
     pairs = [{" ".join(route) for route in each} for each in (described, routes)]
     yield from differences("path", *pairs)
-    members = set(re.findall(r'^    \{"([a-z_0-9]+)",', read("run_request.cc"), re.M))
-    yield from differences("member", set(schemas["RunRequest"]["properties"]), members)
+    rows = re.findall(r'^    \{"([a-z_0-9]+)",\s+((?:k[A-Z][a-z]+(?: \| )?)+),', read("run_request.cc"), re.M)
+    for schema, kind in (("RunRequest", "kRun"), ("ProgramRequest", "kProgram"), ("SessionRequest", "kSession")):
+        members = {name for name, kinds in rows if kind in kinds.split(" | ")}
+        yield from differences(f"member of {schema}", set(schemas[schema]["properties"]), members)
     of_batch = {name for schema in ("BatchRequest", "Case") for name in schemas[schema]["properties"]}
     members = set(re.findall(r'^    \{"([a-z_0-9]+)",', read("batch_request.cc"), re.M))
     yield from differences("member", of_batch, members)

@@ -55,12 +55,13 @@ DOCUMENT = closed({
         "created": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"},
         "creators": {"type": "array", "minItems": 1, "items": {"pattern": "^(Tool|Person|Organization): ."}},
     }),
+    "hasExtractedLicensingInfos": {"type": "array", "items": closed({"licenseId": TEXT, "extractedText": TEXT})},
     "packages": {"type": "array", "minItems": 3, "items": PACKAGE},
     "relationships": {"type": "array", "minItems": 3, "items": RELATION},
 })
 OPERATORS = {"AND", "OR", "WITH"}
 LICENSES = {
-    "Apache-2.0", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "GCC-exception-3.1", "GPL-2.0-only", "GPL-3.0-or-later",
+    "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "GCC-exception-3.1", "GPL-2.0-only", "GPL-3.0-or-later",
     "ISC", "LGPL-2.1-only", "LGPL-2.1-or-later", "MIT", "NOASSERTION",
 }
 
@@ -79,8 +80,9 @@ def check(document, build):
         yield f"a relation names {missing}, which there is not"
     for unnamed in set(ids) - named:
         yield f"{unnamed} has no relation to anything"
+    own = {each["licenseId"] for each in document["hasExtractedLicensingInfos"]}
     for package in document["packages"]:
-        unknown = set(package["licenseDeclared"].split()) - OPERATORS - LICENSES
+        unknown = set(package["licenseDeclared"].split()) - OPERATORS - LICENSES - own
         if unknown:
             yield f"{package['name']}: {unknown} is no license of SPDX's list that we know"
         if package["licenseDeclared"] == "NOASSERTION":

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "supervisor/run/json_text.h"
+
 namespace wardcase::test {
 namespace {
 
@@ -108,6 +110,23 @@ bool Serving::comes_to_run(std::string_view name) {
 
 bool Serving::comes_to_end(std::string_view name) {
   return eventually([&] { return !has_descendant(name); });
+}
+
+std::string make_session(HttpClient& client, const std::string& body) {
+  const HttpAnswer made = client.post("/v1/sessions", body);
+  EXPECT_EQ(made.status, 201) << made;
+  return "/v1/sessions/" + made.json().text("id");
+}
+
+std::string program_body(std::string_view code, std::string_view more) {
+  return "{\"code\": " + supervisor::json_string(code) + (more.empty() ? "" : ", ") +
+         std::string(more) + "}";
+}
+
+Record exec_in(HttpClient& client, const std::string& session, const std::string& body) {
+  const HttpAnswer answer = client.post(session + "/exec", body);
+  EXPECT_EQ(answer.status, 200) << answer << "\n" << body;
+  return answer.json();
 }
 
 }  // namespace wardcase::test

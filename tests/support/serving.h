@@ -70,4 +70,14 @@ class Serving : public WithCaller {
   [[nodiscard]] static bool comes_to_end(std::string_view name);
 };
 
+// The path of a new session.
+[[nodiscard]] std::string make_session(HttpClient& client, const std::string& body = "{}");
+
+// The body that has a session run this code; `more` is JSON between its braces.
+[[nodiscard]] std::string program_body(std::string_view code, std::string_view more = "");
+
+// Runs it in the session of that path, and waits for its record.
+[[nodiscard]] Record exec_in(HttpClient& client, const std::string& session,
+                             const std::string& body);
+
 }  // namespace wardcase::test

@@ -125,8 +125,8 @@ class Arguments(Case):
         for name in ("workspace", "out", "interpreter"):
             with self.assertRaisesRegex(NotSupported, name):
                 client.run("", **{name: "/tmp"})
-        with self.assertRaisesRegex(NotSupported, "sessions"):
-            client.session("python")
+        with self.assertRaisesRegex(NotSupported, "volumes"):
+            client.session("python", volumes=["/tmp:/tmp"])
         with self.assertRaises(NotSupported):
             client.check("")
         with self.assertRaises(InvalidArgument):

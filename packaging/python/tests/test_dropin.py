@@ -134,14 +134,14 @@ class Execute(Case):
         self.assertIn("command: has a lone surrogate", told["error"])
         self.assertEqual(execute_bash("true", session_id="a/b")["exit_code"], 125)
 
-    def test_the_service_runs_what_needs_no_session(self):
+    def test_the_service_runs_them_as_well(self):
         service = Service()
         try:
             with mock.patch.dict(os.environ, {"WARDCASE_HOST": service.address}):
                 self.assertEqual(execute_bash("echo 1")["output"], "1\n")
                 self.assertEqual(execute_bash("echo 1; if")["status"], "syntax_error")
-                told = execute_bash("echo 1", session_id="a")
-                self.assertIn("no sessions", told["error"])
+                self.assertEqual(execute_bash("x=1", session_id="a")["session_id"], "a")
+                self.assertEqual(execute_bash("echo $x", session_id="a")["output"], "1\n")
                 self.assertEqual(list(code_run("print(1)"))[-1]["stdout"], "1\n")
                 self.assertEqual(list(code_run(ENDLESS, stop_signal=[1]))[-1]["exit_code"], 143)
                 last = list(code_run("print(1)", cwd="/tmp"))[-1]

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The wardcase authors
-"""Sessions, by the command."""
+"""Sessions, by the command and by the service."""
 
 import secrets
 import threading
 import unittest
 
-from wardcase import Client, InvalidArgument, RequestRefused
+from wardcase import Client, InvalidArgument, NotSupported, RequestRefused
 
-from .support import ENDLESS, Case
+from .support import ENDLESS, Case, Service
 
 
 class Sessions(Case):
     """One session for all tests: each begins with fresh interpreters."""
 
+    client = Client()
+
     @classmethod
     def setUpClass(cls):
-        cls.session = Client().session("python", ttl="5m", env={"GIVEN": "a b"}, prelude="ready = True")
+        cls.session = cls.client.session("python", ttl="5m", env={"GIVEN": "a b"}, prelude="ready = True")
 
     @classmethod
     def tearDownClass(cls):
@@ -99,15 +101,40 @@ class Sessions(Case):
 
     def test_a_session_ends_once(self):
         name = f"python-client.{secrets.token_hex(4)}"
-        with Client().session("bash", id=name) as session:
+        with self.client.session("bash", id=name) as session:
             self.assertEqual(session.id, name)
             self.assertEqual(session.run("echo $0 >/dev/null; echo 1").stdout, "1\n")
             with self.assertRaises(RequestRefused):
-                Client().session(id=name)
+                self.client.session(id=name)
             session.extend("2m")
             session.close()
         with self.assertRaises(RequestRefused):
             session.run("echo 1")
+
+
+class SessionsOfTheService(Sessions):
+    """The same by HTTP."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service()
+        cls.client = Client(cls.service.address)
+        super().setUpClass()
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.service.close()
+
+    def test_the_first_use_makes_a_session(self):
+        name = f"python-client.{secrets.token_hex(4)}"
+        for code, printed in (("x = 1", ""), ("print(x)", "1\n")):
+            with self.client.start_in_session(name, self.client.program(code)) as stream:
+                self.assertEqual(stream.wait().stdout, printed)
+        with self.assertRaises(NotSupported):
+            self.session.run("", out="/tmp")
+        with self.assertRaises(NotSupported):
+            self.client.session(volumes=["/tmp:/tmp"])
 
 
 if __name__ == "__main__":

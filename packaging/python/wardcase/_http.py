@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The wardcase authors
-"""Runs by the service, over HTTP."""
+"""The service, over HTTP."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import socket
+import threading
 import urllib.parse
 from typing import Any, Dict, Iterator, Optional
 
@@ -83,11 +84,27 @@ class HttpDoor:
 
     def start(self, program: Program) -> HttpRun:
         """Starts a run of a program."""
-        return HttpRun(self, "/v1/runs", request_of(program))
+        return HttpRun(self, request_of(program))
 
     def start_batch(self, request: Dict[str, Any]) -> HttpRun:
         """Starts a batch, by the body of its request."""
-        return HttpRun(self, "/v1/batches", request)
+        return HttpRun(self, request, "/v1/batches")
+
+    def ask(self, method: str, path: str, body: Optional[bytes] = None) -> bytes:
+        """One request that is answered with a body as a whole."""
+        connection = self.connect()
+        try:
+            kind = {} if method == "PUT" else {"Content-Type": "application/json"}
+            connection.request(method, path, body, self.headers(kind))
+            answer = connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise Unavailable(f"the service at {self.host} can't be reached: {error}") from error
+        finally:
+            connection.close()
+        if answer.status >= 400:
+            raise _problem(answer.status, content, answer.getheader("Retry-After"))
+        return content
 
     def check(self, program: Program) -> Any:
         """Looks at nothing: the service does that only before it runs something."""
@@ -99,22 +116,32 @@ class HttpDoor:
 class HttpRun:
     """One request whose answer is a stream of events."""
 
-    def __init__(self, door: HttpDoor, path: str, request: Dict[str, Any]) -> None:
+    def __init__(
+        self,
+        door: HttpDoor,
+        request: Dict[str, Any],
+        path: str = "/v1/runs",
+        hand_back_after: Optional[float] = None,
+    ) -> None:
+        """With `hand_back_after` the stream ends so many seconds after the start, while the program,
+        which has to be detached, goes on."""
         self._door = door
-        self._path = path
+        self._hand_back_after = hand_back_after
+        self._handed_back = False
+        self._timer: Optional[threading.Timer] = None
         self._place: Optional[str] = None
         self._abandoned = False
         self._connection = door.connect()
         try:
-            self._answer = self._ask(request)
+            self._answer = self._ask(path, request)
         except BaseException:
             self._connection.close()
             raise
 
-    def _ask(self, request: Dict[str, Any]) -> http.client.HTTPResponse:
+    def _ask(self, path: str, request: Dict[str, Any]) -> http.client.HTTPResponse:
         headers = self._door.headers({"Accept": "application/x-ndjson", "Content-Type": "application/json"})
         try:
-            self._connection.request("POST", self._path, json.dumps(request).encode(), headers)
+            self._connection.request("POST", path, json.dumps(request).encode(), headers)
             # Its answer may close the connection, which the socket's own name outlives.
             self._socket = self._connection.sock
             answer = self._connection.getresponse()
@@ -127,6 +154,7 @@ class HttpRun:
 
     def events(self) -> Iterator[Dict[str, Any]]:
         """Until the last one, which has the record or the summary."""
+        told = {"stdout": "", "stderr": ""}
         try:
             for line in self._answer:
                 event = json.loads(line)
@@ -137,10 +165,31 @@ class HttpRun:
                 yield event
                 if event["type"] in ("exit", "batch"):
                     return
+                if event["type"] == "start" and self._hand_back_after is not None:
+                    self._timer = threading.Timer(self._hand_back_after, self._hand_back)
+                    self._timer.start()
+                if event["type"] in told:
+                    told[event["type"]] += event.get("data", "")
+            if self._handed_back:
+                yield self._record_so_far(told)
+                return
         except (OSError, ValueError, http.client.HTTPException) as error:
+            if self._handed_back:
+                yield self._record_so_far(told)
+                return
             why = "it was given up" if self._abandoned else str(error)
             raise ConnectionLost(f"the service at {self._door.host} told no end of the run: {why}") from error
         raise ConnectionLost(f"the service at {self._door.host} hung up before the end of the run")
+
+    def _hand_back(self) -> None:
+        self._handed_back = True
+        self.abandon()
+
+    def _record_so_far(self, told: Dict[str, str]) -> Dict[str, Any]:
+        record: Dict[str, Any] = json.loads(self._door.ask("GET", str(self._place)))
+        if record["status"] == "running":
+            record.update(told, output=told["stdout"] + told["stderr"])
+        return {"type": "exit", **record}
 
     def stop(self) -> None:
         """From any thread: the program ends by its grace, and the stream by its record."""
@@ -166,6 +215,8 @@ class HttpRun:
 
     def close(self) -> None:
         """Hangs up, if that was not done."""
+        if self._timer is not None:
+            self._timer.cancel()
         self.abandon()
         self._answer.close()
         self._connection.close()
@@ -192,7 +243,7 @@ def text_of(argument: str, content: bytes) -> str:
 
 
 def request_of(program: Program) -> Dict[str, Any]:
-    """What the service is sent of it."""
+    """The body of a request for it."""
     for name in ("workspace", "volumes", "out", "interpreter"):
         if getattr(program, name):
             raise NotSupported(f"{name}: the service takes no paths of the host; use files, or the command")

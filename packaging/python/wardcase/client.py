@@ -27,6 +27,7 @@ from wardcase import _program
 from wardcase import batch as _batch
 from wardcase._command import CommandDoor
 from wardcase._http import HttpDoor
+from wardcase._http_session import HttpSession
 from wardcase.batch import Batch, BatchResult, CaseResult, Comparator
 from wardcase.errors import InvalidArgument, NotSupported
 from wardcase.result import Result
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     # Only who checks types needs it, and brings it along.
     from typing_extensions import Unpack
 
-_NO_SESSIONS = "session: the service has no sessions yet; without host and WARDCASE_HOST the command makes them"
 _NO_BATCHES = "cases: the service alone judges them; name it by host or WARDCASE_HOST, or run each and compare"
 
 
@@ -111,8 +111,8 @@ class Client:
 
     def start_in_session(self, session_id: str, program: _program.Program) -> Stream:
         """The same in a session, which is made where there is none of this id."""
-        if not isinstance(self._door, CommandDoor):
-            raise NotSupported(_NO_SESSIONS)
+        if isinstance(self._door, HttpDoor):
+            return Stream(HttpSession.find_or_make(self._door, session_id, program).begin(program))
         return Stream(self._door.begin(["run", f"--session={session_id}"], program))
 
     def check(self, code: Union[str, bytes], language: str = "python") -> Result:
@@ -291,8 +291,6 @@ class Client:
 
     def session(self, language: str = "python", **arguments: Unpack[_program.SessionArguments]) -> Session:
         """A box that lives on, with its interpreters; see Session. `with` ends it."""
-        if not isinstance(self._door, CommandDoor):
-            raise NotSupported(_NO_SESSIONS)
         given: Dict[str, Any] = {"language": language, **self._session_defaults(), **arguments}
         return Session(self._door, **given)
 

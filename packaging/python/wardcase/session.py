@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 from wardcase import _program
 from wardcase._command import CommandDoor, HeldFiles, env_words, run_words
+from wardcase._http import HttpDoor
+from wardcase._http_session import HttpSession
 from wardcase.errors import InvalidArgument, RequestRefused
 from wardcase.result import Result
 from wardcase.stream import Stream
@@ -42,7 +44,7 @@ class Session:
 
     def __init__(
         self,
-        door: CommandDoor,
+        door: Union[CommandDoor, HttpDoor],
         language: str = "python",
         *,
         id: Optional[str] = None,  # pylint: disable=redefined-builtin
@@ -56,20 +58,13 @@ class Session:
             if name not in SESSION_ARGUMENTS:
                 raise InvalidArgument(name, "is no argument of a session")
         made = _program.program("", language, **arguments)
-        held = HeldFiles()
-        environment = dict(os.environ)
-        words = ["session", "new", "--json"]
-        words += [] if id is None else [f"--id={_word('id', id)}"]
-        words += [] if ttl is None else [f"--ttl={_time('ttl', ttl)}"]
-        words += [] if idle_ttl is None else [f"--idle-ttl={_time('idle_ttl', idle_ttl)}"]
-        try:
-            words += [*run_words(made, held), *env_words(made.env, held, environment)]
-            told = json.loads(door.ask(words, held=held, environment=environment))
-        finally:
-            held.close()
-        self._door = door
         self._ended = False
-        self.id: str = told["session_id"]
+        self._door: Union[_CommandSession, HttpSession]
+        if isinstance(door, HttpDoor):
+            self._door = HttpSession.make(door, made, session_id=id, ttl=ttl, idle_ttl=idle_ttl)
+        else:
+            self._door = _CommandSession.make(door, made, session_id=id, ttl=ttl, idle_ttl=idle_ttl)
+        self.id: str = self._door.id
 
     def __enter__(self) -> Session:
         return self
@@ -118,56 +113,121 @@ class Session:
             raise InvalidArgument("stdin", "give stdin or interactive, not both")
         # Without a language it is the session's own.
         program.language = language
-        words = ["exec", self.id]
-        if yield_after is not None:
-            words.append(f"--yield={_time('yield_after', yield_after)}")
-        elif interactive:
-            words.append(_UNTIL_THE_END)
-        return Stream(self._door.begin(words, program))
+        return Stream(self._door.begin(program, interactive=interactive, yield_after=yield_after))
 
     def interrupt(self) -> None:
         """Ctrl-C for the program that runs."""
-        self._door.ask(["session", "interrupt", self.id])
+        self._door.order("interrupt")
 
     def input(self, text: str = "", *, newline: bool = True, eof: bool = False) -> None:
         """A line that an interactive program reads; after `eof` there is no more.
 
-        It is a word of a command meanwhile, which every user of this host can read.
+        With the command it is a word of that meanwhile, which every user of this host can read.
         """
-        words = ["--eof"] if eof else []
-        words += [] if newline else ["--no-newline"]
-        words += [self.id] if eof and not text else [self.id, _program.word("text", text) or ""]
-        self._door.ask(["session", "input", *words])
+        line = _program.word("text", text) or ""
+        if line or not eof:
+            line += "\n" if newline else ""
+        self._door.input(line.encode(), eof)
 
     def reset(self) -> None:
         """Ends every process, and keeps the files."""
-        self._door.ask(["session", "reset", self.id])
+        self._door.order("reset")
 
     def extend(self, ttl: _program.Amount) -> None:
         """It lives so many seconds from now on."""
-        self._door.ask(["session", "extend", f"--ttl={_time('ttl', ttl)}", self.id])
+        self._door.extend(ttl)
 
     def put(self, name: str, content: _program.Content) -> None:
         """Writes a file below /box; its directory has to be there."""
-        held = HeldFiles()
-        source = held.hold(_program.content("content", content))
-        self._door.ask(["cp", source, f"{self.id}:{_word('name', name)}"], held=held)
+        self._door.put(_word("name", name), _program.content("content", content))
 
     def get(self, name: str) -> bytes:
         """Reads a file below /box."""
-        return self._door.ask(["cat", f"{self.id}:{_word('name', name)}"])
+        return self._door.get(_word("name", name))
 
     def list(self, directory: str = "") -> List[Dict[str, Any]]:
         """What lies in a directory below /box, with name, type, mode, size and modified_ms."""
-        place = self.id if directory in ("", ".") else f"{self.id}:{_word('directory', directory)}"
-        found: List[Dict[str, Any]] = json.loads(self._door.ask(["ls", "--json", place]))
-        return found
+        return self._door.list(directory if directory in ("", ".") else _word("directory", directory))
 
     def close(self) -> None:
         """Ends it, with all that runs in it. One that has ended by itself is no error."""
         if self._ended:
             return
         self._ended = True
+        self._door.close()
+
+
+class _CommandSession:
+    """What a Session asks for, by the command."""
+
+    def __init__(self, door: CommandDoor, session_id: str) -> None:
+        self._door = door
+        self.id = session_id
+
+    @classmethod
+    def make(
+        cls,
+        door: CommandDoor,
+        made: _program.Program,
+        *,
+        session_id: Optional[str],
+        ttl: Optional[_program.Amount],
+        idle_ttl: Optional[_program.Amount],
+    ) -> _CommandSession:
+        """A new one."""
+        held = HeldFiles()
+        environment = dict(os.environ)
+        words = ["session", "new", "--json"]
+        words += [] if session_id is None else [f"--id={_word('id', session_id)}"]
+        words += [] if ttl is None else [f"--ttl={_time('ttl', ttl)}"]
+        words += [] if idle_ttl is None else [f"--idle-ttl={_time('idle_ttl', idle_ttl)}"]
+        try:
+            words += [*run_words(made, held), *env_words(made.env, held, environment)]
+            told = json.loads(door.ask(words, held=held, environment=environment))
+        finally:
+            held.close()
+        return cls(door, told["session_id"])
+
+    def begin(self, program: _program.Program, *, interactive: bool, yield_after: Optional[_program.Amount]) -> Any:
+        """Starts a program in it."""
+        words = ["exec", self.id]
+        if yield_after is not None:
+            words.append(f"--yield={_time('yield_after', yield_after)}")
+        elif interactive:
+            words.append(_UNTIL_THE_END)
+        return self._door.begin(words, program)
+
+    def order(self, what: str) -> None:
+        """interrupt or reset."""
+        self._door.ask(["session", what, self.id])
+
+    def input(self, data: bytes, eof: bool) -> None:
+        """What the program reads."""
+        text = data.decode()
+        words = ["--eof", self.id] if eof else [self.id]
+        self._door.ask(["session", "input", "--no-newline", *words, *([text] if text else [])])
+
+    def extend(self, ttl: _program.Amount) -> None:
+        """From now on."""
+        self._door.ask(["session", "extend", f"--ttl={_time('ttl', ttl)}", self.id])
+
+    def put(self, name: str, content: bytes) -> None:
+        """Writes a file."""
+        held = HeldFiles()
+        self._door.ask(["cp", held.hold(content), f"{self.id}:{name}"], held=held)
+
+    def get(self, name: str) -> bytes:
+        """Reads one."""
+        return self._door.ask(["cat", f"{self.id}:{name}"])
+
+    def list(self, directory: str) -> List[Dict[str, Any]]:
+        """What is in a directory."""
+        place = self.id if directory in ("", ".") else f"{self.id}:{directory}"
+        found: List[Dict[str, Any]] = json.loads(self._door.ask(["ls", "--json", place]))
+        return found
+
+    def close(self) -> None:
+        """Ends it."""
         try:
             self._door.ask(["session", "rm", self.id])
         except RequestRefused as error:

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "supervisor/server/byte_range.h"
 #include "supervisor/server/request_target.h"
 
 namespace wardcase::supervisor {
@@ -85,14 +86,61 @@ TEST(RequestTarget, IsPathAndParameters) {
 }
 
 TEST(RequestTarget, MatchesOneSegment) {
+  std::string_view rest;
   std::string_view id;
-  EXPECT_TRUE(matches("/v1/runs", "/v1/runs", id));
-  EXPECT_TRUE(matches("/v1/runs/run_x/events", "/v1/runs/{id}/events", id));
+  EXPECT_TRUE(matches("/v1/runs", "/v1/runs", id, rest));
+  EXPECT_TRUE(matches("/v1/runs/run_x/events", "/v1/runs/{id}/events", id, rest));
   EXPECT_EQ(id, "run_x");
   for (const char* path : {"/v1/runs/", "/v1/runs//events", "/v1/runs/a/b/events", "/v1/runs/a"}) {
-    EXPECT_FALSE(matches(path, "/v1/runs/{id}/events", id)) << path;
+    EXPECT_FALSE(matches(path, "/v1/runs/{id}/events", id, rest)) << path;
   }
-  EXPECT_FALSE(matches("/v1/runs/", "/v1/runs/{id}", id));
+  EXPECT_FALSE(matches("/v1/runs/", "/v1/runs/{id}", id, rest));
+  constexpr std::string_view kFile = "/v1/sessions/{id}/files/{path}";
+  EXPECT_TRUE(matches("/v1/sessions/s/files/d/a.csv", kFile, id, rest));
+  EXPECT_EQ(id, "s");
+  EXPECT_EQ(rest, "d/a.csv");
+  for (const auto* const path :
+       {"/v1/sessions/s/files/", "/v1/sessions/s/files", "/v1/sessions//files/x",
+        "/v1/sessions/s/t/files/x", "/v1/sessions/s/filesx/x"}) {
+    EXPECT_FALSE(matches(path, kFile, id, rest)) << path;
+  }
+}
+
+TEST(RequestTarget, DecodesPercents) {
+  EXPECT_EQ(percent_decode("a%20b/%C3%a4+"), "a b/\xc3\xa4+");
+  for (const auto* const text : {"%", "%4", "%zz", "%-1", "a%+1"}) {
+    EXPECT_EQ(percent_decode(text), std::nullopt) << text;
+  }
+}
+
+std::string told(const ByteRange& range) {
+  if (range.kind == ByteRange::Kind::unsatisfiable) return "none";
+  return (range.kind == ByteRange::Kind::whole ? "whole " : "") + std::to_string(range.offset) +
+         "+" + std::to_string(range.length);
+}
+
+TEST(ByteRange, IsOnePartOfTheFile) {
+  const std::pair<const char*, const char*> expected[] = {
+      {"bytes=0-9", "0+10"},
+      {"bytes=90-", "90+10"},
+      {"bytes=-5", "95+5"},
+      {"bytes=-500", "0+100"},
+      {"bytes=99-99999999999999999999999", "99+1"},
+      {"bytes=100-", "none"},
+      {"bytes=-0", "none"},
+      {"", "whole 0+100"},
+      {"lines=1-2", "whole 0+100"},
+      {"bytes=5-2", "whole 0+100"},
+      {"bytes=a-b", "whole 0+100"},
+      {"bytes=0-1,3-4", "whole 0+100"},
+      {"bytes=-", "whole 0+100"},
+      {"bytes= 1-2", "whole 0+100"},
+  };
+  for (const auto& [header, range] : expected) EXPECT_EQ(told(parse_range(header, 100)), range);
+  EXPECT_EQ(told(parse_range("bytes=0-", 0)), "none");
+  EXPECT_TRUE(names_tag("\"a\", \"b\"", "\"b\""));
+  EXPECT_TRUE(names_tag("*", "\"b\""));
+  EXPECT_FALSE(names_tag("\"ab\"", "\"b\""));
 }
 
 }  // namespace
