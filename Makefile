@@ -185,7 +185,7 @@ $(out)/obj/supervisor/languages/hook_texts.o: $(out)/hook_texts.cc Makefile $(ou
 	$(call say,CXX  )$(compile) -c -o $@ $<
 
 # What the service answers, described.
-$(out)/openapi_text.cc: supervisor/server/openapi.json packaging/embed-openapi
+$(out)/openapi_text.cc: supervisor/server/openapi.json packaging/embed-openapi $(out)/sources
 	@packaging/embed-openapi $< >$@
 $(out)/obj/supervisor/server/openapi_text.o: $(out)/openapi_text.cc Makefile $(out)/flags
 	@mkdir -p $(@D)

@@ -21,7 +21,7 @@ std::optional<sandbox::FileIdentity> held_identity(const RunSpec& spec, const st
   const auto found = std::ranges::find(spec.held_sources, target, &RunSpec::HeldSource::target);
   if (found == spec.held_sources.end()) return std::nullopt;
   struct stat info = {};
-  (void)::fstat(found->held.get(), &info);  // where it fails, no file is what is left
+  (void)::fstat(found->held->get(), &info);  // where it fails, no file is what is left
   return sandbox::FileIdentity{info.st_dev, info.st_ino};
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,7 +50,7 @@ struct CommonSpec {
   // it is held nothing else can be taken for it.
   struct HeldSource {
     std::string target;
-    sys::UniqueFd held;
+    std::shared_ptr<const sys::UniqueFd> held;  // by all copies
   };
   std::vector<HeldSource> held_sources;
   std::vector<policies::Mount>

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,7 +147,8 @@ tl::expected<void, Problem> place(const std::string& field, const RunRequest::Bi
   if (other != spec.mounts.end()) {
     return refuse("invalid_field", field + ".target", "something else is there already");
   }
-  spec.held_sources.push_back({mount->target, std::move(source)});
+  spec.held_sources.push_back(
+      {mount->target, std::make_shared<const sys::UniqueFd>(std::move(source))});
   spec.mounts.push_back(*std::move(mount));
   return {};
 }

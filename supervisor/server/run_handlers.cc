@@ -54,12 +54,7 @@ tl::expected<KnownWork*, Problem> RunHandlers::make_run(const RunRequest& asked,
   const auto own_most = terms.most;
   const auto run = registry_.begin(std::move(settled->job), bytes, std::move(terms));
   if (run) return *run;
-  if (run.error() == RunRegistry::Refusal::not_stored) {
-    return tl::unexpected(Problem{503, "not_stored",
-                                  "the disk of the service is full: what becomes of a run that "
-                                  "nobody waits for could be forgotten",
-                                  "", kRestartSeconds});
-  }
+  if (run.error() == RunRegistry::Refusal::not_stored) return tl::unexpected(not_stored());
   if (!queue_.has_own_room(call.caller.name, own_most, bytes)) {
     return tl::unexpected(quotas_.too_many_waiting(call.caller));
   }

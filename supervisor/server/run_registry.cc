@@ -20,6 +20,10 @@ tl::expected<KnownRun*, RunRegistry::Refusal> RunRegistry::begin(Job job, std::u
   if (!begun->begin(std::move(job), bytes)) return tl::unexpected(Refusal::queue_full);
   KnownRun& run = *begun;
   runs_.keep(std::move(begun));
+  return stored_or_stopped(run);
+}
+
+tl::expected<KnownRun*, RunRegistry::Refusal> RunRegistry::stored_or_stopped(KnownRun& run) {
   if (is_stored(run) || !run.terms().is_detached) return &run;
   run.stop();  // nobody would learn what became of it
   return tl::unexpected(Refusal::not_stored);
@@ -46,17 +50,16 @@ void RunRegistry::restore(const RunStore::Found& found) {
   runs_.keep(std::move(run));
 }
 
-KnownRun* RunRegistry::begin_elsewhere(RunRecord waiting, RunTerms terms,
-                                       const MakeWork& make_work) {
+tl::expected<KnownRun*, RunRegistry::Refusal> RunRegistry::begin_elsewhere(
+    RunRecord waiting, RunTerms terms, const MakeWork& make_work) {
   auto begun = make(std::move(terms));
   auto work = make_work(*begun);
-  if (work == nullptr) return nullptr;
+  if (work == nullptr) return tl::unexpected(Refusal::not_made);
   begun->begin_elsewhere(std::move(waiting), std::move(work));
   KnownRun& run = *begun;
   runs_.keep(std::move(begun));
   elsewhere_.insert(&run);
-  (void)is_stored(run);
-  return &run;
+  return stored_or_stopped(run);
 }
 
 void RunRegistry::stop_elsewhere() {

@@ -28,7 +28,7 @@ class RunRegistry {
   RunRegistry(const RunRegistry&) = delete;
   RunRegistry& operator=(const RunRegistry&) = delete;
 
-  enum class Refusal : std::uint8_t { queue_full, not_stored };
+  enum class Refusal : std::uint8_t { queue_full, not_stored, not_made };
 
   // What is returned stays at least until the loop turns.
   [[nodiscard]] tl::expected<KnownRun*, Refusal> begin(Job job, std::uint64_t bytes,
@@ -36,9 +36,10 @@ class RunRegistry {
   // From now on, all that is known outlives the service; and what had outlived one before is
   // known again.
   void keep_in(std::unique_ptr<RunStore> store);
-  // One that is done elsewhere, by what `make` gives for it. nullptr: that gave nothing.
+  // One that is done elsewhere, by what `make` gives for it. `not_made`: that gave nothing.
   using MakeWork = std::function<std::unique_ptr<OtherWork>(KnownRun& run)>;
-  [[nodiscard]] KnownRun* begin_elsewhere(RunRecord waiting, RunTerms terms, const MakeWork& make);
+  [[nodiscard]] tl::expected<KnownRun*, Refusal> begin_elsewhere(RunRecord waiting, RunTerms terms,
+                                                                 const MakeWork& make);
   void stop_elsewhere();
   // One that could not begin, and has ended already.
   [[nodiscard]] KnownRun& keep(const RunRecord& record, RunTerms terms);
@@ -62,6 +63,7 @@ class RunRegistry {
   [[nodiscard]] std::unique_ptr<KnownRun> make(RunTerms terms);
   void restore(const RunStore::Found& found);
   void on_ended(const KnownRun& run, const RunRecord* record);
+  [[nodiscard]] tl::expected<KnownRun*, Refusal> stored_or_stopped(KnownRun& run);
   [[nodiscard]] bool is_stored(const KnownRun& run);
 
   EventLoop& loop_;

@@ -185,7 +185,9 @@ Read check_program_of_session(const json::object& body, const RunRequest& reques
   if (has_input && request.has_open_input) {
     return invalid("open_stdin", "give stdin or open_stdin, not both");
   }
-  if (std::ranges::any_of(request.files, [](const auto& file) { return file.descriptor; })) {
+  if (std::ranges::any_of(request.files, [](const RunRequest::File& file) {
+        return file.descriptor.has_value();
+      })) {
     return invalid("files", "of a session can't be descriptors; send what is in them");
   }
   return {};

@@ -37,7 +37,9 @@ std::string to_json(const SessionFacts& session) {
                                       {"owner", to_json_text(session.owner)},
                                       {"language", to_json_text(session.language)},
                                       {"memory_bytes", number_or_null(session.memory)},
-                                      {"created", session.created}});
+                                      {"created", session.created},
+                                      {"policy", to_json_text(session.policy)},
+                                      {"network", to_json_text(session.network)}});
 }
 
 std::optional<SessionFacts> parse_facts(std::string_view text) {
@@ -45,9 +47,10 @@ std::optional<SessionFacts> parse_facts(std::string_view text) {
   const json::value value = json::parse(text, error);
   const json::object* const object = error ? nullptr : value.if_object();
   if (object == nullptr) return std::nullopt;
-  SessionFacts session = {text_of(*object, "id"), text_of(*object, "owner"),
-                          text_of(*object, "language"), std::nullopt,
-                          number_of(*object, "created")};
+  SessionFacts session = {text_of(*object, "id"),        text_of(*object, "owner"),
+                          text_of(*object, "language"),  std::nullopt,
+                          number_of(*object, "created"), text_of(*object, "policy"),
+                          text_of(*object, "network")};
   if (!is_session_id(session.id) || session.owner.empty()) return std::nullopt;
   const json::value* const memory = object->if_contains("memory_bytes");
   if (memory != nullptr && memory->is_number()) {

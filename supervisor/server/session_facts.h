@@ -18,6 +18,8 @@ struct SessionFacts {
   std::string language;
   std::optional<std::uint64_t> memory;  // what its box may have; nullopt: no bound
   std::int64_t created = 0;             // seconds since the epoch
+  std::string policy;                   // its name
+  std::string network;                  // "none" or "host"
 };
 
 // Where the sessions of one service lie: for each the socket of its keeper, and what is known of

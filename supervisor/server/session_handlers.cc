@@ -72,9 +72,13 @@ void SessionHandlers::create(const ApiCall& call) {
   if (!asked) return call.refuse(asked.error());
   const auto settled = settle_session(*asked, configuration_.policies(), host_);
   if (!settled) return call.refuse(settled.error());
-  SessionFacts facts = {asked->id ? *asked->id : make_id("ses_"), call.caller.name,
-                        settled->language, settled->box.limits.get(policies::LimitId::memory),
-                        std::time(nullptr)};
+  SessionFacts facts = {asked->id ? *asked->id : make_id("ses_"),
+                        call.caller.name,
+                        settled->language,
+                        settled->box.limits.get(policies::LimitId::memory),
+                        std::time(nullptr),
+                        settled->box.configuration.policy.name->value,
+                        std::string(policies::network_name(settled->box.network))};
   if (const auto problem = sessions_.refuse(facts)) return call.refuse(*problem);
   const auto disk = settled->box.limits.get(policies::LimitId::disk).value_or(0);
   if (const auto problem =
@@ -203,15 +207,18 @@ tl::expected<KnownWork*, Problem> SessionHandlers::make_run(const KnownSession& 
   waiting.session_id = session.facts().id;
   waiting.language = asked.language.value_or(session.facts().language);
   waiting.status = RunStatus::running;
-  KnownRun* const run = runs_.begin_elsewhere(
+  terms.policy = session.facts().policy;
+  terms.network = session.facts().network;
+  const auto run = runs_.begin_elsewhere(
       waiting, std::move(terms), [&](KnownRun& made) -> std::unique_ptr<OtherWork> {
         auto program = std::make_unique<SessionProgram>(loop_, made, session.programs(),
                                                         [this] { sessions_.after_program(); });
         if (!program->start(session, waiting.id, std::move(asked))) return nullptr;
         return program;
       });
-  if (run != nullptr) return run;
-  return tl::unexpected(no_such_session());
+  if (run) return *run;
+  const bool is_stored = run.error() != RunRegistry::Refusal::not_stored;
+  return tl::unexpected(is_stored ? no_such_session() : not_stored());
 }
 
 }  // namespace wardcase::supervisor

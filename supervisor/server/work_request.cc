@@ -83,6 +83,13 @@ tl::expected<KnownWork*, Problem> same_as_before(KnownWork* known, const RunTerm
                                 "Idempotency-Key: another request was sent under this key before"});
 }
 
+Problem not_stored() {
+  return {503, "not_stored",
+          "the disk of the service is full: what becomes of a run that nobody waits for could be "
+          "forgotten",
+          "", kRestartSeconds};
+}
+
 std::string code_sum(const RunRequest& asked) {
   if (asked.code) return sha256(*asked.code);
   std::string words;

@@ -33,6 +33,9 @@ struct Asking {
 [[nodiscard]] tl::expected<KnownWork*, Problem> same_as_before(KnownWork* known,
                                                                const RunTerms& terms);
 
+// What becomes of a run that nobody waits for could be forgotten.
+[[nodiscard]] Problem not_stored();
+
 // Of a program's code, or of its command.
 [[nodiscard]] std::string code_sum(const RunRequest& asked);
 
