@@ -79,7 +79,7 @@ class Service:
         )
         for line in self._process.stderr:
             if "listening on" in line:
-                self.address = line.split("listening on ")[1].strip().replace("tcp:", "http://")
+                self.address = json.loads(line)["address"].replace("tcp:", "http://")
                 return
         raise AssertionError(f"the service ended with {self._process.wait()}")
 
