@@ -165,12 +165,12 @@ RunQueue::Turns::const_iterator RunQueue::next_turn() const {
 
 // Then the turn is the next one's.
 RunQueue::Waiting RunQueue::take(Turns::const_iterator turn) {
-  const std::string name = *turn;
+  std::string name = *turn;
   turns_.erase(turn);
   Owner& owner = owners_.at(name);
   Waiting next = std::move(owner.line.front());
   owner.line.pop_front();
-  if (!owner.line.empty()) turns_.push_back(name);
+  if (!owner.line.empty()) turns_.push_back(std::move(name));
   owner.waiting_bytes -= next.asked.bytes;
   waiting_bytes_ -= next.asked.bytes;
   --waiting_count_;
