@@ -153,7 +153,11 @@ sys::Status Service::run() {
     quotas_.spend(owner, record.cpu.value_or(std::chrono::microseconds(0)));
   });
   registry_.on_record([this](const KnownRun& run, const RunRecord& record) {
-    telemetry_.on_record(program_of(run, "run"), record);
+    telemetry_.on_record(program_of(run, run.terms().kind), record);
+    // The queue tells of the others.
+    if (record.session_id) {
+      quotas_.spend(run.terms().owner, record.cpu.value_or(std::chrono::microseconds(0)));
+    }
     if (record.status == RunStatus::setup_failed) readiness_.doubt();
   });
   batches_.on_record([this](const KnownBatch& batch, const RunRecord& record) {
