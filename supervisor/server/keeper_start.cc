@@ -2,17 +2,20 @@
 // Copyright The wardcase authors
 #include "supervisor/server/keeper_start.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "sandbox/sys/files.h"
 #include "sandbox/sys/retry.h"
 #include "supervisor/cli/console.h"
 #include "supervisor/cli/signals.h"
@@ -195,12 +198,23 @@ int keep(const std::shared_ptr<const SessionOptions>& options, Listener listener
   return kept ? 0 : kFailed;
 }
 
+// What a caller has open without knowing, as the lock of a script, would live as long as we do.
+// All that we open ourselves is closed by an exec.
+void close_what_was_inherited() {
+  for (const std::string& name : sys::list_directory("/proc/self/fd", DT_LNK)) {
+    const int fd = std::atoi(name.c_str());
+    const int flags = ::fcntl(fd, F_GETFD);
+    if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) (void)::close(fd);
+  }
+}
+
 // In a session of its own, below nobody: the shell that made it may end.
 [[noreturn]] void become_keeper(const std::shared_ptr<const SessionOptions>& options,
                                 Listener listener, sys::UniqueFd pipe) {
   if (::setsid() < 0 || ::chdir("/") < 0) ::_exit(kFailed);
   const pid_t keeper = ::fork();
   if (keeper != 0) ::_exit(keeper < 0 ? kFailed : 0);
+  close_what_was_inherited();
   const int code = keep(options, std::move(listener), std::move(pipe));
   std::exit(code);
 }

@@ -68,6 +68,13 @@ TEST_P(Sessions, AreOfTheirUserAlone) {
   EXPECT_NE(outcome.err().find("no such session"), std::string::npos) << outcome;
 }
 
+// As the lock that a script holds while it makes one; this would not end before the session does.
+TEST_P(Sessions, HoldNothingThatTheirMakerHadOpen) {
+  const Outcome made = command({"session", "new", "--id", id()}).status_channel().finish();
+  EXPECT_EQ(made.exit_code, 0) << made;
+  EXPECT_EQ(state().text("state"), "idle");
+}
+
 TEST_P(Sessions, TakeANameOnce) {
   make();
   const Outcome again = call({"session", "new", "--id", id()});
