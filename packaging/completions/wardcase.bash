@@ -64,9 +64,9 @@ _wardcase() {
       esac
       ;;
     serve)
-      _wardcase_look '--listen --tokens --max-runs --max-queue --memory-total --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout'
+      _wardcase_look '--listen --tokens --max-runs --max-queue --memory-total --max-sessions --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout'
       case $wanted in
-        word) [[ $cur == -* ]] && offered='--listen --tokens --max-runs --max-queue --memory-total --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
+        word) [[ $cur == -* ]] && offered='--listen --tokens --max-runs --max-queue --memory-total --max-sessions --keep-runs --keep-time --max-connections --max-body --max-held --header-timeout --body-timeout --idle-timeout --send-timeout --drain-timeout' ;;
       esac
       ;;
     token)

@@ -19,9 +19,9 @@ struct OwnPlace {
 
 // $XDG_STATE_HOME/wardcase/`name` and $XDG_CACHE_HOME/wardcase/`name`, or what stands for them
 // below HOME; of a service the directory that its manager gave it ($STATE_DIRECTORY,
-// $CACHE_DIRECTORY, systemd.exec(5)), and of root without a HOME of its own /var/cache. Fails unless it and those
-// between are the caller's own and no links; those of the state have to be closed to others, those
-// of the cache to their writing.
+// $CACHE_DIRECTORY, systemd.exec(5)), and of root without a HOME of its own /var/cache. Fails
+// unless it and those between are the caller's own and no links; those of the state have to be
+// closed to others, those of the cache to their writing.
 [[nodiscard]] sys::Result<OwnPlace> open_state(const std::string& name, Missing missing);
 [[nodiscard]] sys::Result<OwnPlace> open_cache(const std::string& name, Missing missing);
 
