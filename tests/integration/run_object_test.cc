@@ -91,7 +91,13 @@ TEST_F(RunObject, DestroyedWhileItRunsLeavesNothing) {
   Remembered told([] {});
   std::optional<supervisor::Run> run(std::in_place, loop(), host_);
   run->start(spec_of({"/bin/sh", "-c", "sleep 100 & sleep 100"}), told);
-  loop().at(supervisor::Clock::now() + std::chrono::milliseconds(300), [&] { loop().stop(); });
+  const auto latest = supervisor::Clock::now() + std::chrono::seconds(10);
+  std::function<void()> watch = [&] {
+    const auto now = supervisor::Clock::now();
+    if (told.starts > 0 || now > latest) return loop().stop();
+    loop().at(now + std::chrono::milliseconds(5), watch);
+  };
+  watch();
   ASSERT_TRUE(loop().run());
   EXPECT_EQ(told.starts, 1);
   run.reset();
