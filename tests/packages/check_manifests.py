@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The wardcase authors
-"""Checks what is packaged for others than Debian: Kubernetes, containers and RPM.
+"""Checks what is packaged for others than Debian (Kubernetes, containers and RPM), and how the
+service is described.
 
 usage: check_manifests.py [BUILD_DIRECTORY]
 
-Needs the npm registry once, for the schemas; they are kept in BUILD_DIRECTORY/manifests.
+Needs the npm registry once, for schemas and a linter; they are kept in BUILD_DIRECTORY/manifests.
 The last line is `N passed, N failed, N skipped`.
 """
 
@@ -25,7 +26,7 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = (pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build").absolute()
-MODULES = BUILD / "manifests"
+MODULES = BUILD / "manifests/kubernetes"
 KUBERNETES = ROOT / "packaging/kubernetes"
 CONTAINER = ROOT / "packaging/container"
 SPEC = ROOT / "packaging/rpm/wardcase.spec"
@@ -63,18 +64,20 @@ def of_kind(kind):
     return found
 
 
-def install_node_modules():
-    """By the lock file alone, and once for each."""
-    lock = (HERE / "kubernetes/package-lock.json").read_text()
-    stamp = MODULES / "installed"
+def install_node_modules(of="kubernetes"):
+    """By the lock file alone, and once for each. Returns where."""
+    modules = BUILD / "manifests" / of
+    lock = (HERE / of / "package-lock.json").read_text()
+    stamp = modules / "installed"
     if stamp.exists() and stamp.read_text() == lock:
-        return
-    shutil.rmtree(MODULES, ignore_errors=True)
-    MODULES.mkdir(parents=True)
+        return modules
+    shutil.rmtree(modules, ignore_errors=True)
+    modules.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / "kubernetes" / name, MODULES)
-    must("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=MODULES)
+        shutil.copy(HERE / of / name, modules)
+    must("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=modules)
     stamp.write_text(lock)
+    return modules
 
 
 # The cases.
@@ -83,6 +86,13 @@ def install_node_modules():
 def manifests_are_what_the_api_of_kubernetes_takes():
     install_node_modules()
     must("node", HERE / "kubernetes/check.js", *sorted(KUBERNETES.glob("*.yaml")), cwd=MODULES)
+
+
+def the_description_of_the_service_is_openapi():
+    modules = install_node_modules("openapi")
+    config = HERE / "openapi/redocly.yaml"
+    redocly = ("node", modules / "node_modules/.bin/redocly", "lint", "--config", config)
+    must(*redocly, ROOT / "supervisor/server/openapi.json", cwd=modules)
 
 
 def a_pod_ends_later_than_its_longest_run():
@@ -148,10 +158,13 @@ def container():
             shutil.copy(BUILD / source, place)
         shutil.copy(CONTAINER / "wardcase-seccomp.json", place)
         shutil.copy(HERE / "under_profile.py", place)
-        os.chown(place, NOBODY, NOBODY)
+        runtime = place / "run"
+        runtime.mkdir(mode=0o700)
+        for directory in (place, runtime):
+            os.chown(directory, NOBODY, NOBODY)
         yield place, [
             "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs",
-            "env", "-i", f"PATH={os.environ['PATH']}", f"XDG_RUNTIME_DIR={place}",
+            "env", "-i", f"PATH={os.environ['PATH']}", f"XDG_RUNTIME_DIR={runtime}",
             str(place / "under_profile.py"), str(place / "wardcase-seccomp.json"),
         ]
 
@@ -259,6 +272,7 @@ def all_packages_have_the_version_of_the_program():
 
 CASES = (
     manifests_are_what_the_api_of_kubernetes_takes,
+    the_description_of_the_service_is_openapi,
     a_pod_ends_later_than_its_longest_run,
     selectors_name_the_pods_that_there_are,
     the_recipe_of_the_image_is_right,
