@@ -95,7 +95,7 @@ def the_packages_install():
             table.write("other:200000:65536\n")
     before["paths"] = all_paths()
     must("dpkg", "-i", *debs("first"))
-    assert must("dpkg", "-V", "wardcase", "wardcased") == ""
+    assert must("dpkg", "-V", "wardcase", "wardcased", "python3-wardcase") == ""
 
 
 def an_ordinary_user_runs_a_program_right_after():
@@ -112,6 +112,11 @@ def an_ordinary_users_run_has_a_control_group():
 
 def the_first_connection_starts_the_service():
     must("tests/service")
+
+
+def python_asks_the_service():
+    program = f"import wardcase; print(wardcase.Client(host='unix:{SOCKET}').run('print(6 * 7)').stdout, end='')"
+    assert must("/usr/bin/python3", "-B", "-c", program) == "42\n"
 
 
 def the_tcp_socket_waits_for_who_wants_it():
@@ -206,7 +211,7 @@ def the_profile_is_placed_where_the_parser_knows_it():
 
 def who_removes_it_has_no_service_any_more():
     connect()
-    must("dpkg", "-r", "wardcased", "wardcase")
+    must("dpkg", "-r", "python3-wardcase", "wardcased", "wardcase")
     assert is_refused()
     assert show("wardcased.service", "ActiveState") == "inactive"
     assert not [entry for entry in running_as("wardcase")]
@@ -227,7 +232,7 @@ def who_installs_it_again_has_it_again():
 
 
 def a_purge_leaves_nothing():
-    must("dpkg", "-P", "wardcased", "wardcase")
+    must("dpkg", "-P", "python3-wardcase", "wardcased", "wardcase")
     assert is_refused()
     left = sorted(all_paths() - before["paths"])
     assert not left, left
@@ -249,6 +254,7 @@ CASES = (
     an_ordinary_user_runs_a_program_right_after,
     an_ordinary_users_run_has_a_control_group,
     the_first_connection_starts_the_service,
+    python_asks_the_service,
     the_tcp_socket_waits_for_who_wants_it,
     the_account_has_ids_that_are_nobody_elses,
     who_has_ids_keeps_them,
