@@ -164,7 +164,7 @@ RunQueue::Turns::const_iterator RunQueue::next_turn() const {
 }
 
 // Then the turn is the next one's.
-RunQueue::Waiting RunQueue::take(Turns::const_iterator turn) {
+RunQueue::Waiting RunQueue::take(const Turns::const_iterator& turn) {
   std::string name = *turn;
   turns_.erase(turn);
   Owner& owner = owners_.at(name);

@@ -137,7 +137,7 @@ class RunQueue {
   [[nodiscard]] bool may_begin(const Asked& asked) const;
   [[nodiscard]] bool has_to_wait(const Asked& asked) const;
   [[nodiscard]] Turns::const_iterator next_turn() const;
-  [[nodiscard]] Waiting take(Turns::const_iterator turn);
+  [[nodiscard]] Waiting take(const Turns::const_iterator& turn);
   void forget_idle(const std::string& owner);
   void start_more();
   void on_ended(Ticket ticket, const RunRecord& record);
