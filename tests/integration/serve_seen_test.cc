@@ -104,12 +104,18 @@ TEST_P(ServeSeen, ItsLogIsLinesOfJson) {
   EXPECT_EQ(last.text("status"), "exited");
 }
 
-// Whoever started it does not read what it says.
-TEST_P(ServeSeen, ALogThatNobodyReadsHoldsUpNothing) {
-  const Service service = begin();
+// Whoever started it does not read what it says, and later does.
+TEST_P(ServeSeen, ALogThatNobodyReadsHoldsUpNothingAndTellsWhatIsMissing) {
+  Service service = begin();
   std::string long_name;  // which the error has, and so the log
   while (long_name.size() < 2000) long_name += "/name";
   for (int i = 0; i < 80; ++i) (void)service.run(R"({"argv": [")" + long_name + "\"]}");
+  EXPECT_TRUE(service.process().wait_for(Channel::err, "ended without success"));
+  EXPECT_TRUE(eventually([&] {
+    (void)service.run(R"({"argv": ["true"]})");
+    return service.process().wait_for(Channel::err, " lines were left out",
+                                      std::chrono::seconds(1));
+  }));
 }
 
 }  // namespace
