@@ -3,6 +3,7 @@
 #include "supervisor/server/quotas.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "policies/units.h"
@@ -148,16 +149,37 @@ Problem Quotas::too_many_waiting(const Caller& caller) const {
   return {429, "queue_full", "your waiting runs hold too much already", "", kRetrySeconds};
 }
 
-std::optional<Problem> Quotas::may_open_session(const Caller& caller, std::size_t sessions,
-                                                std::uint64_t disk) const {
-  if (const auto bound = table_.find(caller, QuotaKey::sessions);
-      bound && sessions >= bound->value) {
-    return exceeded(*bound, "you have too many sessions; end one", kRetrySeconds);
+void SessionSums::add(std::optional<std::uint64_t> its_memory,
+                      std::optional<std::uint64_t> its_disk) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const auto raise = [](std::uint64_t& sum, std::optional<std::uint64_t> by) {
+    sum = by && *by <= kMost - sum ? sum + *by : kMost;
+  };
+  ++sessions;
+  raise(memory, its_memory);
+  raise(disk, its_disk);
+}
+
+std::optional<Problem> Quotas::may_open_session(const Caller& caller,
+                                                const SessionSums& all) const {
+  const auto refuse = [&](QuotaKey key, std::uint64_t sum,
+                          const std::string& what) -> std::optional<Problem> {
+    const auto bound = table_.find(caller, key);
+    if (!bound || sum <= bound->value) return std::nullopt;
+    return exceeded(*bound, what, kRetrySeconds);
+  };
+  if (auto problem =
+          refuse(QuotaKey::sessions, all.sessions, "you have too many sessions; end one")) {
+    return problem;
   }
-  if (const auto bound = table_.find(caller, QuotaKey::disk); bound && disk >= bound->value) {
-    return exceeded(*bound, "the files of your sessions take too much; remove some", kRetrySeconds);
+  if (auto problem = refuse(QuotaKey::memory, all.memory,
+                            "your sessions could take too much memory; end one, or ask for less by "
+                            "limits.memory_bytes")) {
+    return problem;
   }
-  return std::nullopt;
+  return refuse(QuotaKey::disk, all.disk,
+                "the files of your sessions could take too much; end one, or ask for less by "
+                "limits.disk_bytes");
 }
 
 }  // namespace wardcase::supervisor

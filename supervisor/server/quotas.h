@@ -62,6 +62,16 @@ class SpentTime {
   Clock::time_point swept_;
 };
 
+// What sessions may take by their limits.
+struct SessionSums {
+  std::size_t sessions = 0;
+  std::uint64_t memory = 0;
+  std::uint64_t disk = 0;
+
+  // One more; nullopt is no limit, which no quota allows.
+  void add(std::optional<std::uint64_t> its_memory, std::optional<std::uint64_t> its_disk);
+};
+
 // Says no to who has had enough. The table may be exchanged at any time.
 class Quotas {
  public:
@@ -79,9 +89,9 @@ class Quotas {
                                                std::optional<std::uint64_t> memory);
   // Why a refusal of the queue was this caller's own.
   [[nodiscard]] Problem too_many_waiting(const Caller& caller) const;
-  // The same for one who has so many sessions, whose files take so much.
-  [[nodiscard]] std::optional<Problem> may_open_session(const Caller& caller, std::size_t sessions,
-                                                        std::uint64_t disk) const;
+  // The same for a session; `all` are those that he would have with it.
+  [[nodiscard]] std::optional<Problem> may_open_session(const Caller& caller,
+                                                        const SessionSums& all) const;
   void spend(const std::string& owner, std::chrono::microseconds cpu) {
     spent_.add(owner, cpu, Clock::now());
   }

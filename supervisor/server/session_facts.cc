@@ -32,6 +32,16 @@ constexpr std::string_view kSocket = ".sock";
 constexpr std::size_t kServiceDigits = 12;
 constexpr std::size_t kSessionDigits = 24;
 
+namespace {
+
+std::optional<std::uint64_t> size_of(const json::object& object, std::string_view key) {
+  const json::value* const value = object.if_contains(key);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  return static_cast<std::uint64_t>(number_of(object, key));
+}
+
+}  // namespace
+
 std::string to_json(const SessionFacts& session) {
   return json::serialize(json::object{{"id", to_json_text(session.id)},
                                       {"owner", to_json_text(session.owner)},
@@ -39,7 +49,8 @@ std::string to_json(const SessionFacts& session) {
                                       {"memory_bytes", number_or_null(session.memory)},
                                       {"created", session.created},
                                       {"policy", to_json_text(session.policy)},
-                                      {"network", to_json_text(session.network)}});
+                                      {"network", to_json_text(session.network)},
+                                      {"disk_bytes", number_or_null(session.disk)}});
 }
 
 std::optional<SessionFacts> parse_facts(std::string_view text) {
@@ -50,12 +61,10 @@ std::optional<SessionFacts> parse_facts(std::string_view text) {
   SessionFacts session = {text_of(*object, "id"),        text_of(*object, "owner"),
                           text_of(*object, "language"),  std::nullopt,
                           number_of(*object, "created"), text_of(*object, "policy"),
-                          text_of(*object, "network")};
+                          text_of(*object, "network"),   std::nullopt};
   if (!is_session_id(session.id) || session.owner.empty()) return std::nullopt;
-  const json::value* const memory = object->if_contains("memory_bytes");
-  if (memory != nullptr && memory->is_number()) {
-    session.memory = static_cast<std::uint64_t>(number_of(*object, "memory_bytes"));
-  }
+  session.memory = size_of(*object, "memory_bytes");
+  session.disk = size_of(*object, "disk_bytes");
   return session;
 }
 

@@ -20,6 +20,7 @@ struct SessionFacts {
   std::int64_t created = 0;             // seconds since the epoch
   std::string policy;                   // its name
   std::string network;                  // "none" or "host"
+  std::optional<std::uint64_t> disk;    // what its files may take
 };
 
 // Where the sessions of one service lie: for each the socket of its keeper, and what is known of

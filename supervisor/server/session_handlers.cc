@@ -78,11 +78,12 @@ void SessionHandlers::create(const ApiCall& call) {
                         settled->box.limits.get(policies::LimitId::memory),
                         std::time(nullptr),
                         settled->box.configuration.policy.name->value,
-                        std::string(policies::network_name(settled->box.network))};
+                        std::string(policies::network_name(settled->box.network)),
+                        settled->box.limits.get(policies::LimitId::disk)};
   if (const auto problem = sessions_.refuse(facts)) return call.refuse(*problem);
-  const auto disk = settled->box.limits.get(policies::LimitId::disk).value_or(0);
-  if (const auto problem =
-          quotas_.may_open_session(call.caller, sessions_.count(call.caller.name), disk)) {
+  SessionSums all = sessions_.sums_of(facts.owner);
+  all.add(facts.memory, facts.disk);
+  if (const auto problem = quotas_.may_open_session(call.caller, all)) {
     return call.refuse(*problem);
   }
   auto pending = std::make_unique<PendingSession>(sessions_);

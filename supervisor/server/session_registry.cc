@@ -70,6 +70,14 @@ std::optional<Problem> SessionRegistry::refuse(const SessionFacts& facts) const 
                  "", kRetrySeconds};
 }
 
+SessionSums SessionRegistry::sums_of(const std::string& owner) const {
+  SessionSums sums;
+  for (const auto& [key, session] : sessions_) {
+    if (key.first == owner) sums.add(session->facts().memory, session->facts().disk);
+  }
+  return sums;
+}
+
 tl::expected<KnownSession*, Problem> SessionRegistry::make(SessionFacts facts,
                                                            std::string_view request, Told told) {
   const auto written = places_.write(facts);

@@ -2,7 +2,6 @@
 // Copyright The wardcase authors
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -19,6 +18,7 @@
 #include "supervisor/server/caller.h"
 #include "supervisor/server/known_session.h"
 #include "supervisor/server/problem.h"
+#include "supervisor/server/quotas.h"
 #include "supervisor/server/run_queue.h"
 #include "supervisor/server/session_facts.h"
 
@@ -59,11 +59,8 @@ class SessionRegistry {
   [[nodiscard]] KnownSession* find(std::string_view id, const Caller& caller) const;
   [[nodiscard]] std::vector<KnownSession*> list(const Caller& caller) const;
 
-  // How many that owner has.
-  [[nodiscard]] std::size_t count(const std::string& owner) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        sessions_, [&owner](const auto& each) { return each.first.first == owner; }));
-  }
+  // Of those that owner has.
+  [[nodiscard]] SessionSums sums_of(const std::string& owner) const;
   [[nodiscard]] bool is_empty() const { return sessions_.empty(); }
   // Ends all, once nothing is under way in them; `changed` is called with each that has gone.
   void drain(std::function<void()> changed);

@@ -44,6 +44,27 @@ TEST_P(ServeQuota, WhoHasHisManyRunsWaitsForThemAndHoldsUpNobody) {
   EXPECT_EQ(list.text("runs.1.state"), "queued");
 }
 
+TEST_P(ServeQuota, SessionsAreHeldToItByTheSumOfTheirLimits) {
+  configuration_.write("[quota.default]\nsessions = 2\ndisk = \"48MiB\"\nmemory = \"512MiB\"\n");
+  const Service service(caller(), {}, configuration_.variable());
+  HttpClient client = service.client();
+  const auto make = [&](const std::string& memory, const std::string& disk) {
+    return client.post("/v1/sessions", R"({"limits": {"memory_bytes": )" + memory +
+                                           R"(, "disk_bytes": )" + disk + "}}");
+  };
+  EXPECT_EQ(make("134217728", "33554432").status, 201);
+  const HttpAnswer disk = make("134217728", "33554432");
+  EXPECT_EQ(disk.status, 429);
+  EXPECT_NE(disk.json().text("detail").find("quota.default.disk"), std::string::npos) << disk;
+  const HttpAnswer memory = make("503316480", "8388608");
+  EXPECT_EQ(memory.status, 429);
+  EXPECT_NE(memory.json().text("detail").find("quota.default.memory"), std::string::npos) << memory;
+  EXPECT_EQ(make("134217728", "8388608").status, 201);
+  const HttpAnswer third = make("1048576", "1048576");
+  EXPECT_EQ(third.status, 429);
+  EXPECT_NE(third.json().text("detail").find("quota.default.sessions"), std::string::npos) << third;
+}
+
 TEST_P(ServeQuota, MemoryIsPromisedNoFurtherThanTheQuota) {
   configuration_.write("[quota.default]\nmemory = \"128MiB\"\n");
   const Service service(caller(), {}, configuration_.variable());

@@ -71,10 +71,25 @@ TEST(Quotas, TimeThatWasSpentCountsForAnHour) {
 TEST(Quotas, SessionsAreRefusedByTheirNumberAndByWhatTheirFilesTake) {
   const Quotas quotas(table_of(kText));
   const Caller caller = {"uid:5", false, 5};
-  EXPECT_FALSE(quotas.may_open_session(caller, 0, 1000));
-  EXPECT_EQ(quotas.may_open_session(caller, 1, 0)->code, "quota_exceeded");
-  EXPECT_NE(quotas.may_open_session(caller, 0, 1 << 20)->detail.find("quota.default.disk"),
-            std::string::npos);
+  EXPECT_FALSE(quotas.may_open_session(caller, {1, 0, 1000}));
+  EXPECT_EQ(quotas.may_open_session(caller, {2, 0, 0})->code, "quota_exceeded");
+  EXPECT_FALSE(quotas.may_open_session(caller, {1, 0, 1 << 20}));
+  EXPECT_NE(
+      quotas.may_open_session(caller, {1, 0, (1 << 20) + 1})->detail.find("quota.default.disk"),
+      std::string::npos);
+}
+
+TEST(Quotas, WhatHasNoLimitIsMoreThanAnyQuota) {
+  SessionSums sums;
+  sums.add(1, 2);
+  sums.add(3, 4);
+  EXPECT_EQ(sums.sessions, 2U);
+  EXPECT_EQ(sums.memory, 4U);
+  EXPECT_EQ(sums.disk, 6U);
+  sums.add(std::nullopt, 1);
+  sums.add(5, std::nullopt);
+  EXPECT_EQ(sums.memory, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(sums.disk, std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace
