@@ -47,7 +47,9 @@ KnownBatch::~KnownBatch() { loop_.cancel(retry_); }
 
 sys::Result<bool> KnownBatch::begin() {
   if (plan_.refusal) {
-    loop_.post([this] { fail(*plan_.refusal); });
+    loop_.post([this] {
+      if (plan_.refusal) fail(*plan_.refusal);  // else it was ended before that, by a drain
+    });
     return true;
   }
   auto begun = prepare();
